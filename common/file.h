@@ -1,0 +1,28 @@
+/* file - whole files, atomically
+ *
+ * Purpose:   read a file up to a limit; replace a file so that readers see the old or the new one.
+ * Ownership: file_read fills a caller's buf.
+ * Threads:   safe.
+ * Errors:    as errno says, with the path in the text; ERR_LIMIT past the buffer's maximum.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef CE_COMMON_FILE_H
+#define CE_COMMON_FILE_H
+
+#include "common/buf.h"
+#include "common/err.h"
+
+int file_read(const char *path, buf *out, err *e);
+/* file_write writes to a temporary beside path and renames it over path. */
+int file_write(const char *path, const void *data, size_t size, err *e);
+/* file_mkdirs makes path and its parents (mode 0755); an existing folder is fine. */
+int file_mkdirs(const char *path, err *e);
+/* file_remove_tree deletes path and what is under it; absent is fine. Links are not followed. */
+int file_remove_tree(const char *path, err *e);
+bool file_exists(const char *path);
+/* file_join is "a/b" in fresh memory. */
+char *file_join(const char *a, const char *b);
+/* file_self_dir is the folder of the running executable, in fresh memory. */
+char *file_self_dir(err *e);
+
+#endif

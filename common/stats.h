@@ -1,0 +1,21 @@
+/* stats - the statistics that reports and timing print
+ *
+ * Purpose:   median, quantile, geometric mean, Wilson interval. Units are the caller's.
+ * Ownership: inputs are borrowed and not changed.
+ * Threads:   safe.
+ * Errors:    an undefined value (n = 0, a non-positive factor) is NaN, which writers turn into NULL.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef CE_COMMON_STATS_H
+#define CE_COMMON_STATS_H
+
+#include <stddef.h>
+
+double stats_median(const double *values, size_t n);
+/* stats_quantile: Hyndman & Fan (1996) type 7, q in [0,1]. */
+double stats_quantile(const double *values, size_t n, double q);
+double stats_geomean(const double *values, size_t n);
+/* stats_wilson: score interval of k successes in n at 95 % (Wilson 1927). */
+void stats_wilson(size_t k, size_t n, double *low, double *high);
+
+#endif
