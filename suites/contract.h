@@ -58,8 +58,8 @@ typedef struct contract_tensor {
 
 typedef struct contract_scalar {
     char *name;
-    dtype type;     /* f32, f64, i32, i64 */
-    double value;   /* ints are exact up to 2^53 */
+    dtype type;   /* f32, f64, i32, i64 */
+    double value; /* ints are exact up to 2^53 */
 } contract_scalar;
 
 typedef struct contract_shape {

@@ -15,12 +15,12 @@
 #include "suites/contract.h"
 
 enum {
-    PLAN_NODES_MAX = 1024,      /* kernels + scratch as written, variants included */
-    PLAN_LAUNCHES_MAX = 16384,  /* steps after expansion */
+    PLAN_NODES_MAX = 1024,     /* kernels + scratch as written, variants included */
+    PLAN_LAUNCHES_MAX = 16384, /* steps after expansion */
     PLAN_ARGS_MAX = 64,
     PLAN_SCRATCH_MAX = 64,
     PLAN_VARIANTS_MAX = 32,
-    PLAN_SCRATCH_PERCENT = 25   /* of device memory, all scratch together */
+    PLAN_SCRATCH_PERCENT = 25 /* of device memory, all scratch together */
 };
 
 typedef struct plan plan;

@@ -14,13 +14,13 @@
 enum { SUITE_PROBLEMS_MAX = 1024, SUITE_FILE_MAX = 1024 * 1024 };
 
 typedef struct problem {
-    char *id;        /* equals the folder's name */
+    char *id; /* equals the folder's name */
     char *title;
     char *category;
     char *folder;
-    contract *terms; /* the contract */
-    char *prompt;    /* prompt.md */
-    char *reference; /* reference.py */
+    contract *terms;   /* the contract */
+    char *prompt;      /* prompt.md */
+    char *reference;   /* reference.py */
     char *gold_source; /* gold.cu, or NULL */
     char *gold_plan;   /* gold.json as written, checked against the contract, or NULL */
     hash content;      /* over contract, prompt and reference */
