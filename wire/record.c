@@ -86,9 +86,9 @@ static const field stage_fields[] = {
     {.key = NULL},
 };
 
-#define TEXT_OR_NULL(type, member)                                             \
-    {                                                                          \
-        .key = #member, .type = FIELD_TEXT_OR_NULL, .offset = AT(type, member) \
+#define TEXT_OR_NULL(record, member)                                             \
+    {                                                                            \
+        .key = #member, .type = FIELD_TEXT_OR_NULL, .offset = AT(record, member) \
     }
 
 static const field result_fields[] = {
