@@ -12,8 +12,9 @@
 #include "common/buf.h"
 #include "common/err.h"
 
+/* file_read appends the file to out; a failure leaves out as it was. */
 int file_read(const char *path, buf *out, err *e);
-/* file_write writes to a temporary beside path and renames it over path. */
+/* file_write writes and syncs a temporary beside path and renames it over path. */
 int file_write(const char *path, const void *data, size_t size, err *e);
 /* file_mkdirs makes path and its parents (mode 0755); an existing folder is fine. */
 int file_mkdirs(const char *path, err *e);

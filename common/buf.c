@@ -1,0 +1,103 @@
+/* buf - a growing byte buffer with a maximum
+ *
+ * SPDX-License-Identifier: MIT */
+#include "common/buf.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/xalloc.h"
+
+enum { FIRST_CAP = 64 };
+
+void buf_init(buf *self, size_t max)
+{
+    *self = (buf){.max = max < SIZE_MAX ? max : SIZE_MAX - 1};
+}
+
+void buf_fini(buf *self)
+{
+    free(self->data);
+    *self = (buf){.max = self->max};
+}
+
+void buf_clear(buf *self)
+{
+    self->size = 0;
+    self->overflow = false;
+    if (self->data != NULL)
+        self->data[0] = '\0';
+}
+
+/* reserve makes room for `more` bytes and the NUL; -1 marks the overflow. */
+static int reserve(buf *self, size_t more)
+{
+    if (self->overflow || more > self->max - self->size) {
+        self->overflow = true;
+        return -1;
+    }
+    size_t wanted = self->size + more + 1;
+    if (wanted <= self->cap)
+        return 0;
+    size_t cap = self->cap < FIRST_CAP ? FIRST_CAP : self->cap;
+    while (cap < wanted)
+        cap = cap > SIZE_MAX / 2 ? wanted : cap * 2;
+    if (cap > self->max + 1)
+        cap = self->max + 1;
+    self->data = xreallocarray(self->data, cap, 1);
+    self->cap = cap;
+    return 0;
+}
+
+int buf_add(buf *self, const void *data, size_t size)
+{
+    if (reserve(self, size) < 0)
+        return -1;
+    if (size > 0)
+        memcpy(self->data + self->size, data, size);
+    self->size += size;
+    self->data[self->size] = '\0';
+    return 0;
+}
+
+int buf_puts(buf *self, const char *text)
+{
+    return buf_add(self, text, strlen(text));
+}
+
+int buf_printf(buf *self, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int rc = buf_vprintf(self, format, args);
+    va_end(args);
+    return rc;
+}
+
+int buf_vprintf(buf *self, const char *format, va_list args)
+{
+    va_list again;
+    va_copy(again, args);
+    int length = vsnprintf(NULL, 0, format, args);
+    int rc = length < 0 ? -1 : reserve(self, (size_t)length);
+    if (rc == 0) {
+        vsnprintf(self->data + self->size, (size_t)length + 1, format, again);
+        self->size += (size_t)length;
+    }
+    va_end(again);
+    return rc;
+}
+
+const char *buf_text(const buf *self)
+{
+    return self->data != NULL ? self->data : "";
+}
+
+char *buf_take(buf *self)
+{
+    char *data = self->data != NULL ? self->data : xstrdup("");
+    buf_init(self, self->max);
+    return data;
+}
