@@ -1,0 +1,35 @@
+/* query - what may be compared: the `ranked` view and the newest runs
+ *
+ * Purpose:   the only gate for ranks is the database view `ranked`; readers that claim anything about
+ *            speed ask here first.
+ * Ownership: reading gives text that the list owns.
+ * Threads:   inside a job (store.h).
+ * Errors:    as the database says; ERR_NOT_FOUND when there is nothing to compare.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef CE_STORE_QUERY_H
+#define CE_STORE_QUERY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "store/store.h"
+
+/* query_ranked: how many tasks of a run are in the view `ranked`. */
+int query_ranked(store_tx *tx, const char *run, int64_t *count, err *e);
+
+/* An entrant and the run that speaks for it. */
+typedef struct standing_row {
+    const char *entrant;
+    const char *run;
+} standing_row;
+typedef struct standing_list {
+    standing_row *rows;
+    size_t count;
+} standing_list;
+/* query_newest: for the newest suite hash among complete runs (of `suite`, NULL = of the newest such
+ * run's suite), the newest complete run of each entrant, by entrant name. */
+int query_newest(store_tx *tx, const char *suite, standing_list *out, err *e);
+void standing_list_fini(standing_list *self);
+
+#endif
