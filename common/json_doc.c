@@ -94,6 +94,12 @@ json *json_doc_take(json_doc *self)
     return TAKE(self->root);
 }
 
+void json_doc_put(json_doc *self, json **root)
+{
+    assert(self->root == NULL);
+    self->root = TAKE(*root);
+}
+
 void json_doc_mark_line(json_doc *self, const char *pointer, int line)
 {
     if (self->mark_count == self->mark_cap) {

@@ -23,6 +23,8 @@ json_doc *json_doc_of(json **root, const char *origin);
 void json_doc_destroy(json_doc **self);
 const json *json_doc_root(const json_doc *self);
 json *json_doc_take(json_doc *self); /* hands the tree over; the document is then empty */
+/* json_doc_put gives an emptied document its tree (consumes it). */
+void json_doc_put(json_doc *self, json **root);
 /* json_doc_mark_line tells that the value at `pointer` starts on `line` (used by yaml.c). */
 void json_doc_mark_line(json_doc *self, const char *pointer, int line);
 
