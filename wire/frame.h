@@ -4,7 +4,7 @@
  *            'c' 'e', version u8, number u16, sequence u64 (big endian). A msgpack map follows.
  * Ownership: plain values.
  * Threads:   safe.
- * Errors:    ERR_PROTOCOL: too short, no magic, another version (the text names both).
+ * Errors:    ERR_PROTOCOL: too short or no magic. The version is for the caller to compare.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef CE_WIRE_FRAME_H

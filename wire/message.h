@@ -67,12 +67,12 @@ void message_init(message *self, message_type type);
 /* message_fini frees what the message owns and zeroes it; a zeroed message is fine. */
 void message_fini(message *self);
 
-/* message_set_str replaces *field by a copy of text (NULL: ""). Bytes that are no UTF-8 become '?'. */
-void message_set_str(char **field, const char *text);
+/* message_set_str replaces *target by a copy of text (NULL: ""). Bytes that are no UTF-8 become '?'. */
+void message_set_str(char **target, const char *text);
 /* message_cut_str is message_set_str of at most max bytes, cut at a UTF-8 boundary. */
-void message_cut_str(char **field, const char *text, size_t max);
-/* message_set_bytes replaces *field by a copy. */
-void message_set_bytes(message_bytes *field, const void *data, size_t size);
+void message_cut_str(char **target, const char *text, size_t max);
+/* message_set_bytes replaces *target by a copy. */
+void message_set_bytes(message_bytes *target, const void *data, size_t size);
 
 /* message_encode appends the frame (wire/frame.h) to out; on failure out may hold a part of it. */
 int message_encode(const message *self, buf *out, err *e);
