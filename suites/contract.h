@@ -16,6 +16,7 @@
 #include "common/expr.h"
 #include "common/hash.h"
 #include "common/json.h"
+#include "suites/dtype.h"
 
 enum {
     CONTRACT_DIMS_MAX = 16,
@@ -23,25 +24,11 @@ enum {
     CONTRACT_SCALARS_MAX = 32,
     CONTRACT_RANK_MAX = 8,
     CONTRACT_SHAPES_MAX = 64,
-    CONTRACT_NAME_MAX = 63
+    CONTRACT_NAME_MAX = 63,
+    CONTRACT_FAMILIES_MAX = 16
 };
 
-typedef enum dtype {
-    DTYPE_F16,
-    DTYPE_BF16,
-    DTYPE_F32,
-    DTYPE_F64,
-    DTYPE_I8,
-    DTYPE_U8,
-    DTYPE_I32,
-    DTYPE_I64,
-    DTYPE_BOOL,
-    DTYPE_COUNT
-} dtype;
-
-const char *dtype_name(dtype type); /* "f16", "bf16", … "bool" */
-bool dtype_parse(const char *name, dtype *out);
-size_t dtype_size(dtype type); /* bytes of an element */
+#define CONTRACT_DIM_LIMIT (INT64_C(1) << 40) /* no dimension is larger */
 
 typedef struct contract_dim {
     char *name;
@@ -87,6 +74,9 @@ typedef struct contract {
 /* contract_read reads the canonical JSON object (contract_to_json's form). */
 contract *contract_read(const json_cursor *c, err *e);
 contract *contract_parse(const char *text, size_t size, const char *origin, err *e);
+/* contract_read_problem reads the same terms from a problem.yaml, where dims, inputs, scalars and
+ * outputs are mappings whose order counts; the file's other keys are the caller's. */
+contract *contract_read_problem(const json_cursor *c, const char *problem, err *e);
 void contract_destroy(contract **self);
 json *contract_to_json(const contract *self);
 /* contract_text is the canonical one-line JSON (caller frees); contract_hash its SHA-256. */

@@ -1,6 +1,7 @@
 /* suite - an ordered, versioned set of problems with a content hash
  *
  * Purpose:   load suites/<name>/ (suite.yaml: id, version, title; one folder a problem) strictly.
+ *            Every problem folder must be listed, and every listed one must load.
  * Ownership: suite_load gives an owned object; problems are borrowed from it.
  * Threads:   immutable after loading.
  * Errors:    ERR_NOT_FOUND for an unknown suite (lists the known), ERR_CONFIG with file, line, pointer.
@@ -9,22 +10,9 @@
 #ifndef CE_SUITES_SUITE_H
 #define CE_SUITES_SUITE_H
 
-#include "suites/contract.h"
+#include "suites/problem.h"
 
-enum { SUITE_PROBLEMS_MAX = 1024, SUITE_FILE_MAX = 1024 * 1024 };
-
-typedef struct problem {
-    char *id; /* equals the folder's name */
-    char *title;
-    char *category;
-    char *folder;
-    contract *terms;   /* the contract */
-    char *prompt;      /* prompt.md */
-    char *reference;   /* reference.py */
-    char *gold_source; /* gold.cu, or NULL */
-    char *gold_plan;   /* gold.json as written, checked against the contract, or NULL */
-    hash content;      /* over contract, prompt and reference */
-} problem;
+enum { SUITE_PROBLEMS_MAX = 1024 };
 
 typedef struct suite {
     char *id;
@@ -40,13 +28,9 @@ typedef struct suite {
 suite *suite_load(const char *root, const char *name, err *e);
 void suite_destroy(suite **self);
 const problem *suite_find(const suite *self, const char *id); /* NULL when absent */
-/* suite_root: `given` if not NULL, else suites/ of the source tree or share/ce/suites beside the
- * executable. Fresh memory. */
+/* suite_root: `given` if not NULL, else share/ce/suites beside the executable's folder, else suites/ of
+ * the source tree. Fresh memory. */
 char *suite_root(const char *given, err *e);
 /* suite_names: folder names under root that hold a suite.yaml, sorted; caller frees each and array. */
 char **suite_names(const char *root, size_t *count, err *e);
-/* problem_load reads one folder. */
-int problem_load(const char *folder, problem *out, err *e);
-void problem_fini(problem *self);
-
 #endif
