@@ -1,0 +1,220 @@
+/* nodes - an array of connected nodes; rows of nodes that left are used again
+ *
+ * SPDX-License-Identifier: MIT */
+#include "coordinator/nodes.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/xalloc.h"
+
+struct nodes {
+    node *rows;
+    size_t count, cap; /* rows in use or free again */
+    size_t up;
+};
+
+nodes *nodes_create(void)
+{
+    return xcalloc(1, sizeof(nodes));
+}
+
+void nodes_destroy(nodes **self)
+{
+    if (!*self)
+        return;
+    for (size_t i = 0; i < (*self)->count; i++)
+        free((*self)->rows[i].reason);
+    free((*self)->rows);
+    free(*self);
+    *self = NULL;
+}
+
+static size_t free_row(nodes *self)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (!self->rows[i].up)
+            return i;
+    }
+    if (self->count == self->cap) {
+        self->cap = self->cap ? self->cap * 2 : 8;
+        self->rows = xreallocarray(self->rows, self->cap, sizeof *self->rows);
+    }
+    self->rows[self->count] = (node){.up = false};
+    return self->count++;
+}
+
+static int check_hello(const nodes *self, const struct msg_hello *hello, err *e)
+{
+    if (hello->protocol != MESSAGE_PROTOCOL)
+        return err_set(
+            e, ERR_PROTOCOL,
+            "node %.64s speaks protocol %lld, this coordinator %d: install the same version "
+            "of ce on both",
+            hello->node, (long long)hello->protocol, MESSAGE_PROTOCOL);
+    if (!*hello->node || !*hello->instance)
+        return err_set(e, ERR_PROTOCOL, "a node without name or instance");
+    if (nodes_named(self, hello->node) != NODES_NONE)
+        return err_set(e, ERR_CONFLICT, "a node named %.64s is connected already", hello->node);
+    if (self->up >= NODES_MAX)
+        return err_set(e, ERR_LIMIT, "%d nodes are connected: no room for %.64s", NODES_MAX,
+                       hello->node);
+    return 0;
+}
+
+static void note_device(node *n, const struct row_device *device)
+{
+    if (*device->reason) {
+        if (!n->reason)
+            n->reason = xstrdup(device->reason);
+        return;
+    }
+    n->cuda |= strcmp(device->kind, "cuda") == 0;
+    n->emu |= strcmp(device->kind, "emu") == 0;
+    n->fake |= strcmp(device->kind, "fake") == 0;
+}
+
+int nodes_join(nodes *self, const peer_id *peer, const struct msg_hello *hello, int64_t now_ms,
+               size_t *out, err *e)
+{
+    if (check_hello(self, hello, e))
+        return -1;
+    size_t number = free_row(self);
+    node *n = &self->rows[number];
+    free(n->reason);
+    *n = (node){.peer = *peer, .up = true, .seen_ms = now_ms, .slots = hello->slots};
+    memccpy(n->name, hello->node, 0, NODES_NAME - 1);
+    memccpy(n->instance, hello->instance, 0, NODES_INSTANCE - 1);
+    for (size_t i = 0; i < hello->devices_count; i++)
+        note_device(n, &hello->devices[i]);
+    self->up++;
+    *out = number;
+    return 0;
+}
+
+void nodes_leave(nodes *self, size_t number)
+{
+    assert(number < self->count && self->rows[number].up);
+    self->rows[number].up = false;
+    self->up--;
+}
+
+const node *nodes_get(const nodes *self, size_t number)
+{
+    assert(number < self->count);
+    return &self->rows[number];
+}
+
+size_t nodes_of_peer(const nodes *self, const peer_id *peer)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (self->rows[i].up && peer_id_equal(&self->rows[i].peer, peer))
+            return i;
+    }
+    return NODES_NONE;
+}
+
+size_t nodes_named(const nodes *self, const char *name)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (self->rows[i].up && strcmp(self->rows[i].name, name) == 0)
+            return i;
+    }
+    return NODES_NONE;
+}
+
+size_t nodes_next(const nodes *self, size_t after)
+{
+    for (size_t i = after == NODES_NONE ? 0 : after + 1; i < self->count; i++) {
+        if (self->rows[i].up)
+            return i;
+    }
+    return NODES_NONE;
+}
+
+size_t nodes_count(const nodes *self)
+{
+    return self->up;
+}
+
+size_t nodes_beat(nodes *self, const struct msg_beat *beat, int64_t lost_ms, int64_t now_ms,
+                  bool *alive)
+{
+    size_t number = nodes_named(self, beat->node);
+    if (number == NODES_NONE || strcmp(self->rows[number].instance, beat->instance) != 0)
+        return NODES_NONE;
+    *alive = beat->tick_age_ms < lost_ms;
+    if (*alive)
+        nodes_seen(self, number, now_ms);
+    return number;
+}
+
+void nodes_seen(nodes *self, size_t number, int64_t now_ms)
+{
+    assert(number < self->count);
+    self->rows[number].seen_ms = now_ms;
+}
+
+size_t nodes_lost(const nodes *self, int64_t lost_ms, int64_t now_ms)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (self->rows[i].up && now_ms - self->rows[i].seen_ms >= lost_ms)
+            return i;
+    }
+    return NODES_NONE;
+}
+
+void nodes_forgive(nodes *self, int64_t now_ms)
+{
+    for (size_t i = 0; i < self->count; i++)
+        self->rows[i].seen_ms = now_ms;
+}
+
+void nodes_set_credit(nodes *self, size_t number, int64_t credit)
+{
+    assert(number < self->count);
+    self->rows[number].credit = credit;
+}
+
+static int64_t room(const node *n)
+{
+    int64_t empty = n->slots - n->held;
+    return n->credit < empty ? n->credit : empty;
+}
+
+/* 2: made for it, 1: second choice (auto on the emulator), 0: cannot run it. */
+static int fitness(const node *n, const char *device)
+{
+    if (strcmp(device, "auto") == 0)
+        return n->cuda ? 2 : n->emu ? 1 : 0;
+    if (strcmp(device, "cuda") == 0)
+        return n->cuda ? 2 : 0;
+    if (strcmp(device, "emu") == 0)
+        return n->emu ? 2 : 0;
+    return n->fake ? 2 : 0;
+}
+
+size_t nodes_take(nodes *self, const char *device)
+{
+    int fit = 0;
+    for (size_t i = nodes_next(self, NODES_NONE); i != NODES_NONE; i = nodes_next(self, i))
+        fit = fitness(&self->rows[i], device) > fit ? fitness(&self->rows[i], device) : fit;
+    node *best = NULL;
+    for (size_t i = nodes_next(self, NODES_NONE); i != NODES_NONE; i = nodes_next(self, i)) {
+        node *n = &self->rows[i];
+        if (fitness(n, device) == fit && room(n) > 0 && (!best || room(n) > room(best)))
+            best = n;
+    }
+    if (!best)
+        return NODES_NONE;
+    best->credit--;
+    best->held++;
+    return (size_t)(best - self->rows);
+}
+
+void nodes_release(nodes *self, size_t number)
+{
+    assert(number < self->count && self->rows[number].held > 0);
+    self->rows[number].held--;
+}

@@ -1,0 +1,74 @@
+/* nodes - who is connected, alive, and how much more it can take
+ *
+ * Purpose:   the register of nodes: hello, beats, credit, loss. A node is known by its data socket's
+ *            identity; its heartbeat thread has a socket of its own and says name and instance.
+ *            Time is a parameter: monotonic milliseconds.
+ * Ownership: the register owns its rows; a number is valid until nodes_leave.
+ * Threads:   one owner (the coordinator's loop).
+ * Errors:    nodes_join says why a node may not join; the text names both protocol versions.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef CE_COORDINATOR_NODES_H
+#define CE_COORDINATOR_NODES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "wire/message.h"
+#include "wire/sock.h"
+
+enum { NODES_MAX = 4096, NODES_NAME = 65, NODES_INSTANCE = 33 };
+#define NODES_NONE SIZE_MAX
+
+typedef struct node {
+    char name[NODES_NAME];
+    char instance[NODES_INSTANCE];
+    peer_id peer; /* its data socket */
+    bool up;
+    int64_t seen_ms;       /* newest sign of life of a node whose loop turns */
+    int64_t slots, credit; /* as the node said last */
+    int64_t held;          /* tasks it has of us */
+    bool cuda, emu, fake;  /* a lane of that kind can run */
+    char *reason;          /* why a lane cannot, of the first such lane; NULL */
+} node;
+
+typedef struct nodes nodes;
+
+nodes *nodes_create(void);
+void nodes_destroy(nodes **self);
+
+/* nodes_join registers a node. An older one of the same name must have left (see nodes_named). */
+int nodes_join(nodes *self, const peer_id *peer, const struct msg_hello *hello, int64_t now_ms,
+               size_t *out, err *e);
+void nodes_leave(nodes *self, size_t number);
+const node *nodes_get(const nodes *self, size_t number);
+
+/* Numbers of connected nodes; NODES_NONE when there is none. */
+size_t nodes_of_peer(const nodes *self, const peer_id *peer);
+size_t nodes_named(const nodes *self, const char *name);
+size_t nodes_next(const nodes *self, size_t after); /* NODES_NONE to begin; NODES_NONE at the end */
+size_t nodes_count(const nodes *self);
+
+/* nodes_beat: the node, or NODES_NONE when it must register again. A beat that says that the node's loop
+ * has not turned for lost_ms is no sign of life: *alive is then false. */
+size_t nodes_beat(nodes *self, const struct msg_beat *beat, int64_t lost_ms, int64_t now_ms,
+                  bool *alive);
+/* nodes_seen: a message on the data socket is a sign of life too. */
+void nodes_seen(nodes *self, size_t number, int64_t now_ms);
+/* nodes_lost is a connected node without a sign of life for lost_ms, or NODES_NONE. */
+size_t nodes_lost(const nodes *self, int64_t lost_ms, int64_t now_ms);
+/* nodes_forgive: the coordinator itself slept; nobody is lost for that. */
+void nodes_forgive(nodes *self, int64_t now_ms);
+
+void nodes_set_credit(nodes *self, size_t number, int64_t credit);
+/* nodes_take picks the connected node that may run a task for `device` (auto, cuda, emu, fake) and has
+ * the most room; it then holds one task more. Room is credit, but never more than slots not held: a pull
+ * that crossed a lease on its way does not count twice. Nodes whose lanes can run the device come before
+ * all others; only when there is none such may any node have the task (it will say why it cannot). */
+size_t nodes_take(nodes *self, const char *device);
+/* nodes_release: it holds one task less. */
+void nodes_release(nodes *self, size_t number);
+
+#endif

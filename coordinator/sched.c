@@ -1,0 +1,381 @@
+/* sched - tasks in an array, waiting ones in a queue per entrant
+ *
+ * Queue 0 holds contract tasks, queue e+1 those of entrant e. A queue is a list through `next`; a task
+ * that comes back goes to its head, so that started work is finished before new work begins.
+ * Counters are kept as states change: reading them costs nothing at a million tasks.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "coordinator/sched.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/xalloc.h"
+
+typedef struct entry {
+    sched_task task;
+    size_t next; /* in its queue */
+} entry;
+
+typedef struct line {
+    size_t head, tail;
+    size_t in_flight, started;
+} line;
+
+struct sched {
+    entry *entries;
+    size_t count, cap;
+    line *lines; /* [0] contract, [e + 1] entrant e */
+    size_t line_count;
+    size_t *index; /* open addressing by id: task number + 1, 0 = free */
+    size_t index_size;
+    sched_counts counts[2];
+    bool stopped;
+};
+
+static const char *const stage_names[SCHED_STAGES] = {"contract",    "interview",   "codegen",
+                                                      "correctness", "performance", "polish"};
+
+sched *sched_create(void)
+{
+    return xcalloc(1, sizeof(sched));
+}
+
+void sched_destroy(sched **self)
+{
+    if (!*self)
+        return;
+    for (size_t i = 0; i < (*self)->count; i++) {
+        sched_task *task = &(*self)->entries[i].task;
+        free(task->problem);
+        for (size_t k = 0; k < task->stage_count; k++)
+            free(task->stages[k].stage);
+        for (size_t k = 0; k < task->call_count; k++)
+            free(task->calls[k].stage);
+        free(task->stages);
+        free(task->calls);
+    }
+    free((*self)->entries);
+    free((*self)->lines);
+    free((*self)->index);
+    free(*self);
+    *self = NULL;
+}
+
+/* ---- finding by id ---- */
+static size_t hash_id(const char *id)
+{
+    uint64_t h = 1469598103934665603u; /* FNV-1a */
+    for (; *id; id++)
+        h = (h ^ (unsigned char)*id) * 1099511628211u;
+    return (size_t)h;
+}
+
+static void index_put(sched *self, size_t task)
+{
+    size_t at = hash_id(self->entries[task].task.id) & (self->index_size - 1);
+    while (self->index[at])
+        at = (at + 1) & (self->index_size - 1);
+    self->index[at] = task + 1;
+}
+
+static void index_add(sched *self, size_t task)
+{
+    if ((self->count + 1) * 2 <= self->index_size) {
+        index_put(self, task);
+        return;
+    }
+    free(self->index);
+    self->index_size = self->index_size ? self->index_size * 4 : 64;
+    self->index = xcalloc(self->index_size, sizeof *self->index);
+    for (size_t i = 0; i <= task; i++)
+        index_put(self, i);
+}
+
+size_t sched_find(const sched *self, const char *id)
+{
+    if (!self->index_size)
+        return SCHED_NONE;
+    for (size_t at = hash_id(id) & (self->index_size - 1); self->index[at];
+         at = (at + 1) & (self->index_size - 1)) {
+        size_t task = self->index[at] - 1;
+        if (strcmp(self->entries[task].task.id, id) == 0)
+            return task;
+    }
+    return SCHED_NONE;
+}
+
+/* ---- queues ---- */
+static line *line_of(sched *self, const sched_task *task)
+{
+    return &self->lines[task->kind == SCHED_CONTRACT ? 0 : task->entrant + 1];
+}
+
+static void ensure_lines(sched *self, size_t count)
+{
+    if (count <= self->line_count)
+        return;
+    self->lines = xreallocarray(self->lines, count, sizeof *self->lines);
+    for (size_t i = self->line_count; i < count; i++)
+        self->lines[i] = (line){.head = SCHED_NONE, .tail = SCHED_NONE};
+    self->line_count = count;
+}
+
+static void push_tail(sched *self, size_t task)
+{
+    line *l = line_of(self, &self->entries[task].task);
+    self->entries[task].next = SCHED_NONE;
+    if (l->tail == SCHED_NONE)
+        l->head = task;
+    else
+        self->entries[l->tail].next = task;
+    l->tail = task;
+}
+
+static void push_head(sched *self, size_t task)
+{
+    line *l = line_of(self, &self->entries[task].task);
+    self->entries[task].next = l->head;
+    l->head = task;
+    if (l->tail == SCHED_NONE)
+        l->tail = task;
+}
+
+static size_t pop_head(sched *self, line *l)
+{
+    size_t task = l->head;
+    l->head = self->entries[task].next;
+    if (l->head == SCHED_NONE)
+        l->tail = SCHED_NONE;
+    return task;
+}
+
+/* Only a resumed run finishes waiting tasks; it does so once, in order, before anything is picked. */
+static void unlink_waiting(sched *self, size_t task)
+{
+    line *l = line_of(self, &self->entries[task].task);
+    size_t before = SCHED_NONE;
+    for (size_t at = l->head; at != task; at = self->entries[at].next)
+        before = at;
+    size_t after = self->entries[task].next;
+    if (before == SCHED_NONE)
+        l->head = after;
+    else
+        self->entries[before].next = after;
+    if (l->tail == task)
+        l->tail = before;
+}
+
+/* ---- states and counters ---- */
+static void count_state(sched *self, sched_task *task, sched_state to)
+{
+    sched_counts *counts = &self->counts[task->kind];
+    counts->state[task->state]--;
+    counts->state[to]++;
+    if (task->state == SCHED_LEASED) {
+        line_of(self, task)->in_flight--;
+        if (task->stage >= 0)
+            counts->in_stage[task->stage]--;
+        task->stage = -1;
+    }
+    task->state = to;
+}
+
+static sched_task *at(sched *self, size_t task)
+{
+    assert(task < self->count);
+    return &self->entries[task].task;
+}
+
+size_t sched_add(sched *self, const char *id, sched_kind kind, const char *problem, size_t entrant,
+                 const hash *spec)
+{
+    if (self->count == self->cap) {
+        self->cap = self->cap ? self->cap * 2 : 64;
+        self->entries = xreallocarray(self->entries, self->cap, sizeof *self->entries);
+    }
+    size_t number = self->count;
+    self->entries[number] = (entry){.task = {.kind = kind,
+                                             .problem = xstrdup(problem),
+                                             .entrant = entrant,
+                                             .spec = *spec,
+                                             .state = SCHED_WAITING,
+                                             .stage = -1}};
+    memccpy(self->entries[number].task.id, id, 0, ID_TEXT - 1);
+    ensure_lines(self, kind == SCHED_CONTRACT ? 1 : entrant + 2);
+    index_add(self, number);
+    self->count++;
+    push_tail(self, number);
+    self->counts[kind].planned++;
+    self->counts[kind].state[SCHED_WAITING]++;
+    return number;
+}
+
+size_t sched_size(const sched *self)
+{
+    return self->count;
+}
+
+const sched_task *sched_get(const sched *self, size_t task)
+{
+    assert(task < self->count);
+    return &self->entries[task].task;
+}
+
+static line *next_line(sched *self)
+{
+    if (self->line_count && self->lines[0].head != SCHED_NONE)
+        return &self->lines[0];
+    if (!sched_released(self))
+        return NULL;
+    line *best = NULL;
+    for (size_t i = 1; i < self->line_count; i++) {
+        line *l = &self->lines[i];
+        if (l->head == SCHED_NONE)
+            continue;
+        if (!best || l->in_flight < best->in_flight ||
+            (l->in_flight == best->in_flight && l->started < best->started))
+            best = l;
+    }
+    return best;
+}
+
+size_t sched_pick(sched *self)
+{
+    line *l = self->stopped ? NULL : next_line(self);
+    if (!l)
+        return SCHED_NONE;
+    size_t task = pop_head(self, l);
+    count_state(self, at(self, task), SCHED_LEASED);
+    l->in_flight++;
+    l->started++;
+    return task;
+}
+
+void sched_stop(sched *self)
+{
+    self->stopped = true;
+}
+
+bool sched_return(sched *self, size_t task, bool failure, bool final)
+{
+    sched_task *t = at(self, task);
+    assert(t->state == SCHED_LEASED);
+    t->failures += failure;
+    bool given_up = final || (failure && t->failures >= SCHED_LEASES_MAX);
+    count_state(self, t, given_up ? SCHED_FAILED : SCHED_WAITING);
+    if (!given_up)
+        push_head(self, task);
+    return given_up;
+}
+
+void sched_finish(sched *self, size_t task, outcome result)
+{
+    sched_task *t = at(self, task);
+    assert(t->state != SCHED_DONE);
+    if (t->state == SCHED_WAITING)
+        unlink_waiting(self, task);
+    count_state(self, t, SCHED_DONE);
+    t->result = result;
+    sched_counts *counts = &self->counts[t->kind];
+    counts->scored += outcome_is_scored(result);
+    counts->correct += result == OUTCOME_OK;
+    counts->not_run += result == OUTCOME_NOT_RUN;
+}
+
+static int stage_number(const char *stage)
+{
+    for (int i = 0; i < SCHED_STAGES; i++) {
+        if (strcmp(stage_names[i], stage) == 0)
+            return i;
+    }
+    return -1;
+}
+
+void sched_enter_stage(sched *self, size_t task, const char *stage)
+{
+    sched_task *t = at(self, task);
+    int number = stage_number(stage);
+    if (t->state != SCHED_LEASED || number < 0)
+        return;
+    sched_counts *counts = &self->counts[t->kind];
+    if (t->stage >= 0)
+        counts->in_stage[t->stage]--;
+    t->stage = number;
+    counts->in_stage[number]++;
+}
+
+/* ---- what earlier leases finished ---- */
+static void forget_calls(sched_task *task, const char *stage)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < task->call_count; i++) {
+        if (strcmp(task->calls[i].stage, stage) == 0)
+            free(task->calls[i].stage);
+        else
+            task->calls[kept++] = task->calls[i];
+    }
+    task->call_count = kept;
+}
+
+static bool has_stage(const sched_task *task, const char *stage)
+{
+    for (size_t i = 0; i < task->stage_count; i++) {
+        if (strcmp(task->stages[i].stage, stage) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool has_call(const sched_task *task, const char *stage, int64_t index)
+{
+    for (size_t i = 0; i < task->call_count; i++) {
+        if (task->calls[i].index == index && strcmp(task->calls[i].stage, stage) == 0)
+            return true;
+    }
+    return false;
+}
+
+void sched_add_stage(sched *self, size_t task, const char *stage, const hash *record)
+{
+    sched_task *t = at(self, task);
+    forget_calls(t, stage);
+    if (has_stage(t, stage))
+        return;
+    t->stages = xreallocarray(t->stages, t->stage_count + 1, sizeof *t->stages);
+    t->stages[t->stage_count++] =
+        (struct row_stage_ref){.stage = xstrdup(stage), .record = *record};
+}
+
+void sched_add_call(sched *self, size_t task, const char *stage, int64_t index, const hash *record)
+{
+    sched_task *t = at(self, task);
+    if (has_stage(t, stage) || has_call(t, stage, index))
+        return;
+    t->calls = xreallocarray(t->calls, t->call_count + 1, sizeof *t->calls);
+    t->calls[t->call_count++] =
+        (struct row_call_ref){.stage = xstrdup(stage), .index = index, .record = *record};
+}
+
+/* ---- looking ---- */
+bool sched_released(const sched *self)
+{
+    const sched_counts *contracts = &self->counts[SCHED_CONTRACT];
+    return contracts->state[SCHED_DONE] == contracts->planned;
+}
+
+bool sched_idle(const sched *self)
+{
+    size_t leased = self->counts[SCHED_CONTRACT].state[SCHED_LEASED] +
+                    self->counts[SCHED_SYNTHESIZE].state[SCHED_LEASED];
+    size_t waiting =
+        self->counts[SCHED_CONTRACT].state[SCHED_WAITING] +
+        (sched_released(self) ? self->counts[SCHED_SYNTHESIZE].state[SCHED_WAITING] : 0);
+    return leased == 0 && (waiting == 0 || self->stopped);
+}
+
+sched_counts sched_count(const sched *self, sched_kind kind)
+{
+    return self->counts[kind];
+}

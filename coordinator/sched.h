@@ -1,0 +1,99 @@
+/* sched - which task goes next
+ *
+ * Purpose:   the tasks of one run in memory: waiting, leased, done, failed. Contract tasks go first;
+ *            nothing else is handed out before all of them have passed. Then entrants take turns: the one
+ *            with the fewest tasks in flight is next. What an earlier lease finished is kept per
+ *            task, so that the next holder repeats nothing.
+ * Ownership: the table owns its tasks and copies what it is given.
+ * Threads:   one owner (the coordinator's loop).
+ * Errors:    none; a task number that is out of range is a programming fault.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef CE_COORDINATOR_SCHED_H
+#define CE_COORDINATOR_SCHED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/hash.h"
+#include "common/id.h"
+#include "common/outcome.h"
+#include "wire/message.h"
+
+enum {
+    SCHED_LEASES_MAX = 3, /* a task whose leases failed this often is given up */
+    SCHED_STAGES = 6      /* contract and the five stages, for counting */
+};
+#define SCHED_NONE SIZE_MAX
+
+typedef enum sched_kind { SCHED_CONTRACT, SCHED_SYNTHESIZE } sched_kind;
+typedef enum sched_state {
+    SCHED_WAITING,
+    SCHED_LEASED,
+    SCHED_DONE,
+    SCHED_FAILED,
+    SCHED_STATES
+} sched_state;
+
+typedef struct sched_task {
+    char id[ID_TEXT];
+    char *problem;
+    sched_kind kind;
+    size_t entrant; /* SCHED_NONE for a contract task */
+    hash spec;
+    sched_state state;
+    int failures;   /* leases that ended in a harness error or with their node */
+    outcome result; /* once done */
+    int stage;      /* the newest stage a node reported: 0 contract … 5 polish; -1 none */
+    struct row_stage_ref *stages; /* finished stages, in order */
+    size_t stage_count;
+    struct row_call_ref *calls; /* recorded answers of the unfinished stage */
+    size_t call_count;
+} sched_task;
+
+typedef struct sched_counts {
+    size_t planned;
+    size_t state[SCHED_STATES];
+    size_t scored;                 /* of the done: outcomes that count */
+    size_t correct;                /* of the scored: ok */
+    size_t not_run;                /* of the done */
+    size_t in_stage[SCHED_STAGES]; /* of the leased */
+} sched_counts;
+
+typedef struct sched sched;
+
+sched *sched_create(void);
+void sched_destroy(sched **self);
+
+/* sched_add appends a waiting task; the result is its number. */
+size_t sched_add(sched *self, const char *id, sched_kind kind, const char *problem, size_t entrant,
+                 const hash *spec);
+size_t sched_size(const sched *self);
+const sched_task *sched_get(const sched *self, size_t task);
+/* sched_find is the number of the task with that id, or SCHED_NONE. */
+size_t sched_find(const sched *self, const char *id);
+
+/* sched_pick takes the next task (now leased), or SCHED_NONE. */
+size_t sched_pick(sched *self);
+/* sched_stop: nothing is picked any more. */
+void sched_stop(sched *self);
+/* sched_return gives a leased task back. A failure counts; true when that was one too many and the task
+ * is now failed. final = no further try whatever the count. */
+bool sched_return(sched *self, size_t task, bool failure, bool final);
+/* sched_finish ends a task (in any state: a resumed run has finished ones). */
+void sched_finish(sched *self, size_t task, outcome result);
+void sched_enter_stage(sched *self, size_t task, const char *stage);
+
+/* sched_add_stage keeps a finished stage and forgets the answers of that stage; sched_add_call keeps an
+ * answer. Repeating either is harmless. */
+void sched_add_stage(sched *self, size_t task, const char *stage, const hash *record);
+void sched_add_call(sched *self, size_t task, const char *stage, int64_t index, const hash *record);
+
+/* sched_released: all contract tasks are done. */
+bool sched_released(const sched *self);
+/* sched_idle: nothing waits (that could be picked) and nothing is leased. */
+bool sched_idle(const sched *self);
+sched_counts sched_count(const sched *self, sched_kind kind);
+
+#endif

@@ -1,0 +1,207 @@
+/* test_nodes - registration, beats, loss and credit without a clock
+ *
+ * SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "common/scoped.h"
+#include "coordinator/nodes.h"
+
+enum { LOST = 15000 };
+
+static peer_id peer_of(uint8_t byte)
+{
+    return (peer_id){.bytes = {byte}, .size = 1};
+}
+
+/* Joins a node with one lane; kind NULL: no lane. */
+static size_t join(nodes *self, const char *name, const char *kind, const char *reason)
+{
+    static uint8_t next = 1;
+    char node_name[64], instance[] = "i1", text[16] = "", why[64] = "", none[] = "";
+    strncpy(node_name, name, sizeof node_name - 1);
+    node_name[sizeof node_name - 1] = '\0';
+    if (kind)
+        memccpy(text, kind, 0, sizeof text);
+    memccpy(why, reason, 0, sizeof why);
+    struct row_device lane = {
+        .kind = text, .name = none, .uuid = none, .arch = none, .reason = why};
+    struct msg_hello hello = {.protocol = MESSAGE_PROTOCOL,
+                              .node = node_name,
+                              .instance = instance,
+                              .slots = 4,
+                              .software = none,
+                              .devices = &lane,
+                              .devices_count = kind ? 1 : 0};
+    peer_id peer = peer_of(next++);
+    size_t number = NODES_NONE;
+    assert_int_equal(nodes_join(self, &peer, &hello, 0, &number, NULL), 0);
+    nodes_set_credit(self, number, 4);
+    return number;
+}
+
+static size_t beat(nodes *self, const char *name, const char *instance, int64_t tick_age,
+                   int64_t now, bool *alive)
+{
+    char node_name[64], node_instance[64];
+    memccpy(node_name, name, 0, sizeof node_name);
+    memccpy(node_instance, instance, 0, sizeof node_instance);
+    struct msg_beat m = {.node = node_name, .instance = node_instance, .tick_age_ms = tick_age};
+    return nodes_beat(self, &m, LOST, now, alive);
+}
+
+static void another_protocol_is_refused_and_both_versions_are_named(void **state)
+{
+    (void)state;
+    SCOPED(nodes_destroy) nodes *n = nodes_create();
+    char name[] = "box", instance[] = "i";
+    struct msg_hello hello = {.protocol = 77, .node = name, .instance = instance, .slots = 1};
+    peer_id peer = peer_of(1);
+    size_t number;
+    err e = {0};
+    assert_int_equal(nodes_join(n, &peer, &hello, 0, &number, &e), -1);
+    assert_int_equal(e.code, ERR_PROTOCOL);
+    assert_non_null(strstr(e.text, "77"));
+    assert_non_null(strstr(e.text, "coordinator 1"));
+    assert_int_equal(nodes_count(n), 0);
+}
+
+static void a_name_is_connected_once(void **state)
+{
+    (void)state;
+    SCOPED(nodes_destroy) nodes *n = nodes_create();
+    size_t first = join(n, "box", "fake", "");
+    char name[] = "box", instance[] = "other";
+    struct msg_hello hello = {
+        .protocol = MESSAGE_PROTOCOL, .node = name, .instance = instance, .slots = 1};
+    peer_id peer = peer_of(99);
+    size_t number;
+    err e = {0};
+    assert_int_equal(nodes_join(n, &peer, &hello, 0, &number, &e), -1);
+    assert_int_equal(e.code, ERR_CONFLICT);
+    nodes_leave(n, first);
+    assert_int_equal(nodes_join(n, &peer, &hello, 0, &number, &e), 0);
+    assert_int_equal(nodes_of_peer(n, &peer), number);
+    assert_int_equal(nodes_count(n), 1);
+}
+
+static void a_silent_node_is_lost_after_the_given_time(void **state)
+{
+    (void)state;
+    SCOPED(nodes_destroy) nodes *n = nodes_create();
+    size_t box = join(n, "box", "fake", "");
+    bool alive;
+    assert_int_equal(nodes_lost(n, LOST, LOST - 1), NODES_NONE);
+    assert_int_equal(beat(n, "box", "i1", 5, 10000, &alive), box);
+    assert_true(alive);
+    assert_int_equal(nodes_lost(n, LOST, 10000 + LOST - 1), NODES_NONE);
+    assert_int_equal(nodes_lost(n, LOST, 10000 + LOST), box);
+}
+
+static void a_wedged_loop_beats_in_vain(void **state)
+{
+    (void)state;
+    SCOPED(nodes_destroy) nodes *n = nodes_create();
+    size_t box = join(n, "box", "fake", "");
+    bool alive;
+    assert_int_equal(beat(n, "box", "i1", LOST, 14000, &alive), box);
+    assert_false(alive);
+    assert_int_equal(nodes_lost(n, LOST, LOST), box);
+}
+
+static void a_beat_of_another_instance_must_register_again(void **state)
+{
+    (void)state;
+    SCOPED(nodes_destroy) nodes *n = nodes_create();
+    bool alive;
+    join(n, "box", "fake", "");
+    assert_int_equal(beat(n, "box", "i2", 0, 1, &alive), NODES_NONE);
+    assert_int_equal(beat(n, "nobody", "i1", 0, 1, &alive), NODES_NONE);
+}
+
+static void a_coordinator_that_slept_blames_nobody(void **state)
+{
+    (void)state;
+    SCOPED(nodes_destroy) nodes *n = nodes_create();
+    join(n, "box", "fake", "");
+    nodes_forgive(n, 100000);
+    assert_int_equal(nodes_lost(n, LOST, 100000), NODES_NONE);
+}
+
+static void the_roomiest_node_takes_the_task(void **state)
+{
+    (void)state;
+    SCOPED(nodes_destroy) nodes *n = nodes_create();
+    size_t a = join(n, "a", "fake", ""), b = join(n, "b", "fake", "");
+    size_t taken[2] = {0, 0};
+    for (int i = 0; i < 8; i++) {
+        size_t got = nodes_take(n, "fake");
+        assert_true(got == a || got == b);
+        taken[got == b]++;
+    }
+    assert_int_equal(taken[0], 4);
+    assert_int_equal(taken[1], 4);
+    assert_int_equal(nodes_take(n, "fake"), NODES_NONE);
+}
+
+static void a_pull_that_crossed_a_lease_does_not_count_twice(void **state)
+{
+    (void)state;
+    SCOPED(nodes_destroy) nodes *n = nodes_create();
+    size_t a = join(n, "a", "fake", "");
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(nodes_take(n, "fake"), a);
+    nodes_set_credit(n, a, 4);
+    assert_int_equal(nodes_take(n, "fake"), NODES_NONE);
+    nodes_release(n, a);
+    assert_int_equal(nodes_take(n, "fake"), a);
+    assert_int_equal(nodes_take(n, "fake"), NODES_NONE);
+}
+
+static void lanes_that_can_run_the_device_come_first(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *device;
+        const char *lanes[3]; /* kind of node 0, 1, 2; "!" in front: the lane cannot run */
+        const char *want;     /* nodes that may take a task, as digits */
+    } rows[] = {
+        {"cuda", {"cuda", "!cuda", "fake"}, "0"}, {"cuda", {"!cuda", "!cuda", "!cuda"}, "012"},
+        {"auto", {"emu", "cuda", "!cuda"}, "1"},  {"auto", {"emu", "!cuda", "!cuda"}, "0"},
+        {"fake", {"cuda", "fake", "fake"}, "12"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        SCOPED(nodes_destroy) nodes *n = nodes_create();
+        static const char *const names[] = {"0", "1", "2"};
+        for (size_t k = 0; k < 3; k++) {
+            bool broken = rows[i].lanes[k][0] == '!';
+            join(n, names[k], rows[i].lanes[k] + broken, broken ? "no driver" : "");
+        }
+        bool may[3] = {false, false, false};
+        size_t got;
+        while ((got = nodes_take(n, rows[i].device)) != NODES_NONE)
+            may[got] = true;
+        for (size_t k = 0; k < 3; k++)
+            assert_int_equal(may[k], strchr(rows[i].want, (int)('0' + k)) != NULL);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(another_protocol_is_refused_and_both_versions_are_named),
+        cmocka_unit_test(a_name_is_connected_once),
+        cmocka_unit_test(a_silent_node_is_lost_after_the_given_time),
+        cmocka_unit_test(a_wedged_loop_beats_in_vain),
+        cmocka_unit_test(a_beat_of_another_instance_must_register_again),
+        cmocka_unit_test(a_coordinator_that_slept_blames_nobody),
+        cmocka_unit_test(the_roomiest_node_takes_the_task),
+        cmocka_unit_test(a_pull_that_crossed_a_lease_does_not_count_twice),
+        cmocka_unit_test(lanes_that_can_run_the_device_come_first),
+    };
+    return cmocka_run_group_tests_name("coordinator/nodes", tests, NULL, NULL);
+}

@@ -1,0 +1,222 @@
+/* test_sched - which task goes next
+ *
+ * SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/scoped.h"
+#include "coordinator/sched.h"
+
+static size_t add(sched *self, const char *id, size_t entrant)
+{
+    hash spec = hash_of_text(id);
+    return sched_add(self, id, entrant == SCHED_NONE ? SCHED_CONTRACT : SCHED_SYNTHESIZE, "softmax",
+                     entrant, &spec);
+}
+
+static void contract_tasks_go_first_and_hold_the_rest_back(void **state)
+{
+    (void)state;
+    SCOPED(sched_destroy) sched *s = sched_create();
+    size_t work = add(s, "w0", 0);
+    size_t c0 = add(s, "c0", SCHED_NONE), c1 = add(s, "c1", SCHED_NONE);
+    assert_int_equal(sched_pick(s), c0);
+    assert_int_equal(sched_pick(s), c1);
+    assert_int_equal(sched_pick(s), SCHED_NONE);
+    sched_finish(s, c1, OUTCOME_OK);
+    assert_false(sched_released(s));
+    assert_int_equal(sched_pick(s), SCHED_NONE);
+    sched_finish(s, c0, OUTCOME_OK);
+    assert_true(sched_released(s));
+    assert_int_equal(sched_pick(s), work);
+}
+
+static void entrants_take_turns(void **state)
+{
+    (void)state;
+    SCOPED(sched_destroy) sched *s = sched_create();
+    char id[8];
+    for (int i = 0; i < 6; i++) { /* all of entrant 0 first, then all of entrant 1 */
+        snprintf(id, sizeof id, "t%d", i);
+        add(s, id, i < 3 ? 0 : 1);
+    }
+    size_t last = SCHED_NONE;
+    for (int i = 0; i < 6; i++) {
+        size_t task = sched_pick(s);
+        size_t entrant = sched_get(s, task)->entrant;
+        if (i % 2)
+            assert_int_not_equal(entrant, last);
+        last = entrant;
+    }
+    assert_int_equal(sched_pick(s), SCHED_NONE);
+}
+
+static void the_entrant_with_less_in_flight_is_next(void **state)
+{
+    (void)state;
+    SCOPED(sched_destroy) sched *s = sched_create();
+    size_t a0 = add(s, "a0", 0), a1 = add(s, "a1", 0), b0 = add(s, "b0", 1), b1 = add(s, "b1", 1);
+    assert_int_equal(sched_pick(s), a0);
+    assert_int_equal(sched_pick(s), b0);
+    sched_finish(s, b0, OUTCOME_WRONG);
+    assert_int_equal(sched_pick(s), b1);
+    assert_int_equal(sched_pick(s), a1);
+}
+
+static void a_returned_task_goes_again_before_new_work(void **state)
+{
+    (void)state;
+    SCOPED(sched_destroy) sched *s = sched_create();
+    size_t a = add(s, "a", 0);
+    add(s, "b", 0);
+    assert_int_equal(sched_pick(s), a);
+    assert_false(sched_return(s, a, true, false));
+    assert_int_equal(sched_get(s, a)->state, SCHED_WAITING);
+    assert_int_equal(sched_pick(s), a);
+}
+
+static void three_failed_leases_end_a_task(void **state)
+{
+    (void)state;
+    SCOPED(sched_destroy) sched *s = sched_create();
+    size_t a = add(s, "a", 0);
+    for (int i = 1; i <= SCHED_LEASES_MAX; i++) {
+        assert_int_equal(sched_pick(s), a);
+        assert_int_equal(sched_return(s, a, true, false), i == SCHED_LEASES_MAX);
+    }
+    assert_int_equal(sched_get(s, a)->state, SCHED_FAILED);
+    assert_int_equal(sched_pick(s), SCHED_NONE);
+    assert_true(sched_idle(s));
+}
+
+static void a_return_that_is_nobodys_fault_does_not_count(void **state)
+{
+    (void)state;
+    SCOPED(sched_destroy) sched *s = sched_create();
+    size_t a = add(s, "a", 0);
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(sched_pick(s), a);
+        assert_false(sched_return(s, a, false, false));
+    }
+    assert_int_equal(sched_pick(s), a);
+    assert_true(sched_return(s, a, true, true));
+}
+
+static void counts_add_up_at_every_step(void **state)
+{
+    (void)state;
+    SCOPED(sched_destroy) sched *s = sched_create();
+    char id[8];
+    for (int i = 0; i < 5; i++) {
+        snprintf(id, sizeof id, "t%d", i);
+        add(s, id, 0);
+    }
+    static const outcome ends[] = {OUTCOME_OK, OUTCOME_WRONG, OUTCOME_NOT_RUN, OUTCOME_HUNG,
+                                   OUTCOME_OK};
+    for (size_t i = 0; i < 5; i++) {
+        size_t task = sched_pick(s);
+        sched_enter_stage(s, task, "interview");
+        sched_enter_stage(s, task, "codegen");
+        sched_counts mid = sched_count(s, SCHED_SYNTHESIZE);
+        assert_int_equal(mid.in_stage[1], 0);
+        assert_int_equal(mid.in_stage[2], 1);
+        assert_int_equal(mid.state[SCHED_WAITING] + mid.state[SCHED_LEASED] +
+                             mid.state[SCHED_DONE] + mid.state[SCHED_FAILED],
+                         mid.planned);
+        sched_finish(s, task, ends[i]);
+    }
+    sched_counts end = sched_count(s, SCHED_SYNTHESIZE);
+    assert_int_equal(end.planned, 5);
+    assert_int_equal(end.state[SCHED_DONE], 5);
+    assert_int_equal(end.scored, 4);
+    assert_int_equal(end.correct, 2);
+    assert_int_equal(end.not_run, 1);
+    assert_int_equal(end.in_stage[2], 0);
+}
+
+static void a_resumed_run_finishes_waiting_tasks_first(void **state)
+{
+    (void)state;
+    SCOPED(sched_destroy) sched *s = sched_create();
+    size_t a = add(s, "a", 0), b = add(s, "b", 0), c = add(s, "c", 0);
+    sched_finish(s, c, OUTCOME_OK);
+    sched_finish(s, a, OUTCOME_OK);
+    size_t d = add(s, "d", 0);
+    assert_int_equal(sched_pick(s), b);
+    assert_int_equal(sched_pick(s), d);
+    assert_int_equal(sched_pick(s), SCHED_NONE);
+}
+
+static void a_finished_stage_replaces_its_answers(void **state)
+{
+    (void)state;
+    SCOPED(sched_destroy) sched *s = sched_create();
+    size_t a = add(s, "a", 0);
+    hash one = hash_of_text("1"), two = hash_of_text("2"), three = hash_of_text("3");
+    sched_add_call(s, a, "interview", 0, &one);
+    sched_add_call(s, a, "interview", 0, &one);
+    sched_add_call(s, a, "interview", 1, &two);
+    assert_int_equal(sched_get(s, a)->call_count, 2);
+    sched_add_stage(s, a, "interview", &three);
+    sched_add_stage(s, a, "interview", &three);
+    sched_add_call(s, a, "interview", 1, &two); /* late */
+    sched_add_call(s, a, "codegen", 0, &two);
+    const sched_task *task = sched_get(s, a);
+    assert_int_equal(task->stage_count, 1);
+    assert_true(hash_equal(&task->stages[0].record, &three));
+    assert_int_equal(task->call_count, 1);
+    assert_string_equal(task->calls[0].stage, "codegen");
+}
+
+static void ids_are_found_among_many(void **state)
+{
+    (void)state;
+    SCOPED(sched_destroy) sched *s = sched_create();
+    char id[16];
+    for (int i = 0; i < 5000; i++) {
+        snprintf(id, sizeof id, "task%d", i);
+        add(s, id, (size_t)i % 3);
+    }
+    for (int i = 0; i < 5000; i += 7) {
+        snprintf(id, sizeof id, "task%d", i);
+        assert_int_equal(sched_find(s, id), i);
+    }
+    assert_int_equal(sched_find(s, "nobody"), SCHED_NONE);
+}
+
+static void nothing_is_picked_after_stop(void **state)
+{
+    (void)state;
+    SCOPED(sched_destroy) sched *s = sched_create();
+    size_t a = add(s, "a", 0);
+    add(s, "b", 0);
+    assert_int_equal(sched_pick(s), a);
+    sched_stop(s);
+    assert_int_equal(sched_pick(s), SCHED_NONE);
+    assert_false(sched_idle(s));
+    sched_return(s, a, false, false);
+    assert_true(sched_idle(s));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(contract_tasks_go_first_and_hold_the_rest_back),
+        cmocka_unit_test(entrants_take_turns),
+        cmocka_unit_test(the_entrant_with_less_in_flight_is_next),
+        cmocka_unit_test(a_returned_task_goes_again_before_new_work),
+        cmocka_unit_test(three_failed_leases_end_a_task),
+        cmocka_unit_test(a_return_that_is_nobodys_fault_does_not_count),
+        cmocka_unit_test(counts_add_up_at_every_step),
+        cmocka_unit_test(a_resumed_run_finishes_waiting_tasks_first),
+        cmocka_unit_test(a_finished_stage_replaces_its_answers),
+        cmocka_unit_test(ids_are_found_among_many),
+        cmocka_unit_test(nothing_is_picked_after_stop),
+    };
+    return cmocka_run_group_tests_name("coordinator/sched", tests, NULL, NULL);
+}
