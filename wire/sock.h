@@ -24,7 +24,7 @@
 enum {
     SOCK_PEER_MAX = 32,                 /* bytes of a peer's identity */
     SOCK_MESSAGE_MAX = 2 * 1024 * 1024, /* of one message between node and coordinator */
-    SOCK_QUEUE = 1024                   /* messages queued each way per peer, unless options say */
+    SOCK_QUEUE = 256                    /* messages queued each way per peer, unless options say */
 };
 
 typedef struct sock_ctx sock_ctx;
