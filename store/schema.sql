@@ -55,7 +55,7 @@ CREATE TABLE task (
     run TEXT NOT NULL REFERENCES run(id) ON DELETE CASCADE,
     kind TEXT NOT NULL CHECK (kind IN ('contract', 'synthesize')),
     problem TEXT NOT NULL,
-    entrant INTEGER REFERENCES entrant(id),
+    entrant INTEGER REFERENCES entrant(id), -- NULL exactly for contract tasks
     sample INTEGER NOT NULL CHECK (sample >= 0),
     spec TEXT NOT NULL REFERENCES artifact(hash),
     state TEXT NOT NULL CHECK (state IN ('waiting', 'leased', 'done', 'failed')),
@@ -85,9 +85,12 @@ CREATE TABLE task (
     CHECK (state <> 'done' OR outcome IS NOT NULL),
     CHECK (speedup IS NULL OR outcome = 'ok'),
     CHECK (kind <> 'synthesize' OR state <> 'done' OR speedup IS NOT NULL OR reason IS NOT NULL),
-    UNIQUE (run, kind, problem, entrant, sample)
+    CHECK ((kind = 'contract') = (entrant IS NULL)),
+    FOREIGN KEY (run, problem) REFERENCES problem(run, id)
 ) STRICT;
 CREATE INDEX task_by_run ON task (run, state);
+-- NULLs are distinct in UNIQUE: a contract task counts as entrant 0.
+CREATE UNIQUE INDEX task_identity ON task (run, kind, problem, coalesce(entrant, 0), sample);
 
 CREATE TABLE lease (               -- history: one row a hand-out
     task TEXT NOT NULL REFERENCES task(id) ON DELETE CASCADE,
@@ -191,10 +194,11 @@ CREATE TABLE event (               -- every transition; replaying them rebuilds 
     run TEXT,
     task TEXT,
     node TEXT,
-    kind TEXT NOT NULL,            -- granted, returned, lost, done, late, node_up, node_lost, …
+    kind TEXT NOT NULL,            -- granted, returned, lost, cancelled, revived, failed, done, late, node_up, …
     detail TEXT
 ) STRICT;
 CREATE INDEX event_by_task ON event (task);
+CREATE INDEX event_by_run ON event (run);
 
 -- What may be ranked; every reader uses it. Only whole runs on a real device, only scored tasks.
 CREATE VIEW ranked AS

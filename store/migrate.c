@@ -1,0 +1,90 @@
+/* migrate - brings a database to this program's schema
+ *
+ * SPDX-License-Identifier: MIT */
+#include "store/migrate.h"
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "store/db.h"
+
+extern const unsigned char schema_sql[]; /* store/schema.sql, embedded by the build */
+
+/* Migration i leads from user_version i to i + 1. Never changed once released, only added to. */
+static const unsigned char *const migrations[MIGRATE_VERSION] = {schema_sql};
+
+static int ask(sqlite3 *db, const char *sql, const char *path, int64_t *out, err *e)
+{
+    sqlite3_stmt *s = NULL;
+    if (sqlite3_prepare_v2(db, sql, -1, &s, NULL) != SQLITE_OK || sqlite3_step(s) != SQLITE_ROW) {
+        db_err_of(db, e, path);
+        sqlite3_finalize(s);
+        return -1;
+    }
+    *out = sqlite3_column_int64(s, 0);
+    sqlite3_finalize(s);
+    return 0;
+}
+
+typedef struct file_state {
+    int64_t version, application, tables;
+} file_state;
+
+static int look(sqlite3 *db, const char *path, file_state *out, err *e)
+{
+    if (ask(db, "PRAGMA user_version", path, &out->version, e) < 0 ||
+        ask(db, "PRAGMA application_id", path, &out->application, e) < 0)
+        return -1;
+    return ask(db, "SELECT count(*) FROM sqlite_schema", path, &out->tables, e);
+}
+
+static int judge(const file_state *file, const char *path, err *e)
+{
+    bool fresh = file->application == 0 && file->version == 0 && file->tables == 0;
+    if (file->application != MIGRATE_APPLICATION && !fresh)
+        return err_set(e, ERR_CONFIG, "%s is a database of another program, not of ce", path);
+    if (file->version > MIGRATE_VERSION)
+        return err_set(
+            e, ERR_CONFIG,
+            "%s was written by a newer ce (schema %lld, this one knows %d): use that one", path,
+            (long long)file->version, MIGRATE_VERSION);
+    return 0;
+}
+
+static int apply(sqlite3 *db, int64_t from, err *e)
+{
+    char finish[96];
+    snprintf(finish, sizeof finish,
+             "PRAGMA application_id = %d; PRAGMA user_version = %lld; COMMIT", MIGRATE_APPLICATION,
+             (long long)from + 1);
+    if (sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL) == SQLITE_OK &&
+        sqlite3_exec(db, (const char *)migrations[from], NULL, NULL, NULL) == SQLITE_OK &&
+        sqlite3_exec(db, finish, NULL, NULL, NULL) == SQLITE_OK)
+        return 0;
+    db_err_of(db, e, "schema");
+    sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
+    return -1;
+}
+
+int migrate_run(sqlite3 *db, const char *path, err *e)
+{
+    file_state file;
+    if (look(db, path, &file, e) < 0 || judge(&file, path, e) < 0)
+        return -1;
+    for (int64_t v = file.version; v < MIGRATE_VERSION; v++)
+        if (apply(db, v, e) < 0)
+            return err_wrap(e, "%s", path);
+    return 0;
+}
+
+int migrate_check(sqlite3 *db, const char *path, err *e)
+{
+    file_state file;
+    if (look(db, path, &file, e) < 0 || judge(&file, path, e) < 0)
+        return -1;
+    if (file.version < MIGRATE_VERSION)
+        return err_set(e, ERR_CONFIG,
+                       "%s has the older schema %lld: open it once for writing (any eval does)",
+                       path, (long long)file.version);
+    return 0;
+}

@@ -1,0 +1,241 @@
+/* task - the unit that is leased to a node
+ *
+ * SPDX-License-Identifier: MIT */
+#include "store/task.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/scoped.h"
+#include "store/fence.h"
+#include "store/find.h"
+#include "store/result_columns.h"
+
+static const char *const state_names[] = {"waiting", "leased", "done", "failed", NULL};
+static const char *const ending_names[] = {"returned", "lost", "cancelled"};
+
+static const column insert_columns[] = {
+    {"id", COLUMN_TEXT, offsetof(task_row, id), NULL},
+    {"run", COLUMN_TEXT, offsetof(task_row, run), NULL},
+    {"kind", COLUMN_TEXT, offsetof(task_row, kind), NULL},
+    {"problem", COLUMN_TEXT, offsetof(task_row, problem), NULL},
+    {"entrant", COLUMN_ID, offsetof(task_row, entrant), NULL},
+    {"sample", COLUMN_INT, offsetof(task_row, sample), NULL},
+    {"spec", COLUMN_HASH, offsetof(task_row, spec), NULL},
+    {"state", COLUMN_CHOICE, offsetof(task_row, state), state_names},
+    {0},
+};
+
+static const column task_columns[] = {
+    {"id", COLUMN_TEXT, offsetof(task_row, id), NULL},
+    {"run", COLUMN_TEXT, offsetof(task_row, run), NULL},
+    {"kind", COLUMN_TEXT, offsetof(task_row, kind), NULL},
+    {"problem", COLUMN_TEXT, offsetof(task_row, problem), NULL},
+    {"entrant", COLUMN_ID, offsetof(task_row, entrant), NULL},
+    {"sample", COLUMN_INT, offsetof(task_row, sample), NULL},
+    {"spec", COLUMN_HASH, offsetof(task_row, spec), NULL},
+    {"state", COLUMN_CHOICE, offsetof(task_row, state), state_names},
+    {"token", COLUMN_INT, offsetof(task_row, token), NULL},
+    {"leases", COLUMN_INT, offsetof(task_row, leases), NULL},
+    {"node", COLUMN_TEXT, offsetof(task_row, node), NULL},
+    {"error", COLUMN_TEXT, offsetof(task_row, error), NULL},
+    {"finished_ms", COLUMN_ID, offsetof(task_row, finished_ms), NULL},
+#define TASK_RESULT(name, type, field) {name, type, offsetof(task_row, outcome.field), NULL},
+    RESULT_COLUMNS(TASK_RESULT)
+#undef TASK_RESULT
+        {0},
+};
+
+const char *task_state_name(task_state state)
+{
+    return state_names[state];
+}
+
+int task_insert(store_tx *tx, const task_row *row, err *e)
+{
+    task_row fresh = *row;
+    fresh.state = TASK_WAITING;
+    if (column_insert(tx, "task", insert_columns, &fresh, NULL, NULL, e) < 0)
+        return err_wrap(e, "task %s", row->id);
+    return 0;
+}
+
+/* ---- leases ---- */
+
+static int start_lease(store_tx *tx, const char *task, const char *node, int64_t token,
+                       int64_t now_ms, err *e)
+{
+    SCOPED(db_reset)
+    sqlite3_stmt *s = db_prepare(tx,
+                                 "INSERT INTO lease (task, token, node, granted_ms) "
+                                 "VALUES (?1, ?2, ?3, ?4)",
+                                 e);
+    if (s == NULL)
+        return -1;
+    db_text(s, 1, task);
+    db_int(s, 2, token);
+    db_text(s, 3, node);
+    db_int(s, 4, now_ms);
+    return db_write(tx, s, e);
+}
+
+static int hold(store_tx *tx, const char *task, const char *node, int64_t token, err *e)
+{
+    SCOPED(db_reset)
+    sqlite3_stmt *s = db_prepare(tx,
+                                 "UPDATE task SET state = 'leased', token = ?2, node = ?3, "
+                                 "leases = leases + 1 WHERE id = ?1",
+                                 e);
+    if (s == NULL)
+        return -1;
+    db_text(s, 1, task);
+    db_int(s, 2, token);
+    db_text(s, 3, node);
+    return db_write(tx, s, e);
+}
+
+int task_grant(store_tx *tx, const char *task, const char *node, int64_t token, int64_t now_ms,
+               err *e)
+{
+    fence f;
+    if (fence_read(tx, task, &f, e) < 0)
+        return -1;
+    if (f.state != TASK_WAITING)
+        return err_set(e, ERR_CONFLICT, "task %s is %s and cannot be leased", task,
+                       state_names[f.state]);
+    if (token <= f.token)
+        return err_set(e, ERR_CONFLICT, "task %s: token %lld is not above the newest, %lld", task,
+                       (long long)token, (long long)f.token);
+    if (start_lease(tx, task, node, token, now_ms, e) < 0 || hold(tx, task, node, token, e) < 0)
+        return err_wrap(e, "task %s", task);
+    event_row event = {
+        .at_ms = now_ms, .run = f.run, .task = task, .node = node, .kind = "granted"};
+    return event_add(tx, &event, e);
+}
+
+static int set_state(store_tx *tx, const char *task, task_state state, const char *error, err *e)
+{
+    SCOPED(db_reset)
+    sqlite3_stmt *s =
+        db_prepare(tx, "UPDATE task SET state = ?2, error = coalesce(?3, error) WHERE id = ?1", e);
+    if (s == NULL)
+        return -1;
+    db_text(s, 1, task);
+    db_text(s, 2, state_names[state]);
+    db_text(s, 3, error);
+    return db_write(tx, s, e);
+}
+
+int task_return(store_tx *tx, const task_return_args *args, err *e)
+{
+    fence f;
+    const char *ending = ending_names[args->ending];
+    if (fence_check(tx, args->task, args->token, ending, args->now_ms, &f, e) < 0)
+        return -1;
+    if (fence_end(tx, args->task, args->token, ending, args->now_ms, e) < 0 ||
+        set_state(tx, args->task, TASK_WAITING, args->error, e) < 0)
+        return err_wrap(e, "task %s", args->task);
+    event_row event = {.at_ms = args->now_ms,
+                       .run = f.run,
+                       .task = args->task,
+                       .node = f.node,
+                       .kind = ending,
+                       .detail = args->error};
+    return event_add(tx, &event, e);
+}
+
+int task_fail(store_tx *tx, const char *task, const char *error, int64_t now_ms, err *e)
+{
+    fence f;
+    if (fence_read(tx, task, &f, e) < 0)
+        return -1;
+    if (f.state != TASK_WAITING)
+        return err_set(e, ERR_CONFLICT, "task %s is %s: only a waiting task is given up", task,
+                       state_names[f.state]);
+    if (set_state(tx, task, TASK_FAILED, error, e) < 0)
+        return err_wrap(e, "task %s", task);
+    event_row event = {
+        .at_ms = now_ms, .run = f.run, .task = task, .kind = "failed", .detail = error};
+    return event_add(tx, &event, e);
+}
+
+/* ---- recovery: the same three steps for each task that a dead coordinator left ---- */
+
+static int recover_sql(store_tx *tx, const char *sql, const char *run, int64_t now_ms, err *e)
+{
+    SCOPED(db_reset) sqlite3_stmt *s = db_prepare(tx, sql, e);
+    if (s == NULL)
+        return -1;
+    db_text(s, 1, run);
+    if (sqlite3_bind_parameter_count(s) > 1)
+        db_int(s, 2, now_ms);
+    return db_write(tx, s, e);
+}
+
+int task_recover(store_tx *tx, const char *run, bool failed_too, int64_t now_ms, err *e)
+{
+    static const char *const lost[] = {
+        "UPDATE lease SET ended_ms = ?2, ending = 'lost' WHERE ended_ms IS NULL AND "
+        "task IN (SELECT id FROM task WHERE run = ?1 AND state = 'leased')",
+        "INSERT INTO event (at_ms, run, task, node, kind, detail) SELECT ?2, run, id, node, "
+        "'lost', "
+        "'the coordinator stopped' FROM task WHERE run = ?1 AND state = 'leased'",
+        "UPDATE task SET state = 'waiting' WHERE run = ?1 AND state = 'leased'",
+    };
+    static const char *const revived[] = {
+        "INSERT INTO event (at_ms, run, task, kind) SELECT ?2, run, id, 'revived' "
+        "FROM task WHERE run = ?1 AND state = 'failed'",
+        "UPDATE task SET state = 'waiting' WHERE run = ?1 AND state = 'failed'",
+    };
+    for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++)
+        if (recover_sql(tx, lost[i], run, now_ms, e) < 0)
+            return err_wrap(e, "run %s", run);
+    for (size_t i = 0; failed_too && i < sizeof revived / sizeof revived[0]; i++)
+        if (recover_sql(tx, revived[i], run, now_ms, e) < 0)
+            return err_wrap(e, "run %s", run);
+    return 0;
+}
+
+/* ---- reading ---- */
+
+int task_get(store_tx *tx, const char *task, task_row *out, err *e)
+{
+    column_query query = {task_columns, sizeof(task_row), "task WHERE id = ?1", {task, NULL}};
+    return column_first(tx, &query, out, "such task", e);
+}
+
+int task_find(store_tx *tx, const char *text, task_row *out, err *e)
+{
+    SCOPED(scoped_free) char *id = NULL;
+    if (find_id(tx, "task", text, &id, e) < 0)
+        return -1;
+    return task_get(tx, id, out, e);
+}
+
+int task_list_read(store_tx *tx, const char *run, const char *kind, task_list *out, err *e)
+{
+    column_query query = {
+        .columns = task_columns,
+        .size = sizeof(task_row),
+        .from = "task WHERE run = ?1 AND (?2 IS NULL OR kind = ?2) ORDER BY kind, "
+                "(SELECT position FROM problem p WHERE p.run = task.run AND p.id = task.problem), "
+                "entrant, sample",
+        .parameters = {run, kind},
+    };
+    column_rows got;
+    if (column_select(tx, &query, &got, e) < 0)
+        return -1;
+    *out = (task_list){got.rows, got.count};
+    return 0;
+}
+
+void task_row_fini(task_row *self)
+{
+    column_free(task_columns, self);
+}
+
+void task_list_fini(task_list *self)
+{
+    column_rows_free(task_columns, sizeof(task_row), self->rows, self->count);
+    *self = (task_list){0};
+}
