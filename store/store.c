@@ -329,11 +329,11 @@ store *store_open(const char *path, store_mode mode, err *e)
     self->lock = -1;
     pthread_mutex_init(&self->reading, NULL);
     if ((mode == STORE_OWN ? open_owner(self, e) : open_reader(self, e)) < 0)
-        store_close(&self);
+        store_destroy(&self);
     return self;
 }
 
-void store_close(store **self)
+void store_destroy(store **self)
 {
     store *s = *self;
     if (s == NULL)
@@ -355,19 +355,4 @@ void store_close(store **self)
 const char *store_path(const store *self)
 {
     return self->path;
-}
-
-char *store_default_path(err *e)
-{
-    const char *home = getenv("CE_HOME");
-    if (home != NULL && home[0] != '\0')
-        return file_join(home, "ce.db");
-    const char *data = getenv("XDG_DATA_HOME");
-    if (data != NULL && data[0] == '/')
-        return file_join(data, "ce/ce.db");
-    home = getenv("HOME");
-    if (home != NULL && home[0] != '\0')
-        return file_join(home, ".local/share/ce/ce.db");
-    err_set(e, ERR_CONFIG, "neither CE_HOME, XDG_DATA_HOME nor HOME is set: use --db FILE");
-    return NULL;
 }

@@ -4,7 +4,7 @@
  *            inside a savepoint; many jobs share one transaction; a job is answered only after its
  *            COMMIT has reached the disk. Typed writers and readers (run.h, task.h, call.h, …) take
  *            the store_tx that a job is given.
- * Ownership: store_open gives an owned object; store_close drains the queue, joins the thread, frees.
+ * Ownership: store_open gives an owned object; store_destroy drains the queue, joins the thread, frees.
  *            `arg` stays the caller's and must live until the job is answered.
  * Threads:   store_run and store_submit from any thread but the store's own (a job or a `done` must
  *            not call store_run). A store_tx belongs to its job. STORE_READ has no thread of its own:
@@ -38,12 +38,9 @@ typedef int store_fn(store_tx *tx, void *arg, err *e);
  * of it was kept; e says why (the job's own failure, or the commit's). */
 typedef void store_done_fn(void *arg, int result, const err *e);
 
-/* store_default_path is $CE_HOME/ce.db, else the XDG data folder's ce/ce.db; fresh memory. */
-char *store_default_path(err *e);
-
 /* store_open opens or makes the database. NULL on failure. */
 store *store_open(const char *path, store_mode mode, err *e);
-void store_close(store **self);
+void store_destroy(store **self);
 const char *store_path(const store *self);
 
 /* store_run does a job and waits until it is durable (waits for room in the queue too). */
