@@ -1,0 +1,105 @@
+/* test_stats - what reports and timing print
+ *
+ * SPDX-License-Identifier: MIT */
+/* cmocka wants these first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "common/stats.h"
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) <= 1e-9 * (fabs(b) + 1);
+}
+
+static void quantiles_interpolate_as_type_7(void **state)
+{
+    (void)state;
+    static const double values[] = {15, 20, 35, 40, 50, 10};
+    /* from R: quantile(c(10,15,20,35,40,50), type = 7) */
+    static const double rows[][2] = {{0, 10},       {0.25, 16.25}, {0.5, 27.5},
+                                     {0.75, 38.75}, {0.9, 45.0},   {1, 50}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_true(near(stats_quantile(values, 6, rows[i][0]), rows[i][1]));
+    assert_true(near(stats_median(values, 5), 35));
+    assert_true(near(stats_median(values, 1), 15));
+    assert_true(near(values[5], 10)); /* the input is not sorted in place */
+}
+
+static void undefined_is_nan_never_a_number(void **state)
+{
+    (void)state;
+    static const double values[] = {1, 2, 3};
+    const double with_nan[] = {1, NAN, 3};
+    assert_true(isnan(stats_median(values, 0)));
+    assert_true(isnan(stats_median(with_nan, 3)));
+    assert_true(isnan(stats_quantile(values, 3, -0.1)));
+    assert_true(isnan(stats_quantile(values, 3, 1.1)));
+    assert_true(isnan(stats_quantile(values, 3, NAN)));
+    assert_true(isnan(stats_geomean(values, 0)));
+    assert_true(isnan(stats_geomean(with_nan, 3)));
+    assert_true(isnan(stats_geomean((const double[]){1, 0}, 2)));
+    assert_true(isnan(stats_geomean((const double[]){1, -2}, 2)));
+}
+
+static void infinity_does_not_poison_its_neighbours(void **state)
+{
+    (void)state;
+    const double values[] = {1, 2, INFINITY};
+    assert_true(near(stats_median(values, 3), 2));
+    assert_true(isinf(stats_quantile(values, 3, 1)));
+}
+
+static void the_geometric_mean_survives_extremes(void **state)
+{
+    (void)state;
+    assert_true(near(stats_geomean((const double[]){2, 8}, 2), 4));
+    assert_true(near(stats_geomean((const double[]){1e300, 1e300, 1e-300, 1e-300}, 4), 1));
+}
+
+static void the_wilson_interval_matches_published_values(void **state)
+{
+    (void)state;
+    /* Newcombe (1998), table I, method 3: 81/263, 15/148, 0/20, 1/29 */
+    static const struct {
+        size_t k, n;
+        double low, high;
+    } rows[] = {{81, 263, 0.2553, 0.3662},
+                {15, 148, 0.0624, 0.1605},
+                {0, 20, 0.0000, 0.1611},
+                {1, 29, 0.0061, 0.1718}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        double low;
+        double high;
+        stats_wilson(rows[i].k, rows[i].n, &low, &high);
+        assert_true(fabs(low - rows[i].low) < 6e-5);
+        assert_true(fabs(high - rows[i].high) < 6e-5);
+    }
+    double low;
+    double high;
+    stats_wilson(5, 5, &low, &high);
+    assert_true(high == 1 && low > 0.5);
+    stats_wilson(0, 0, &low, &high);
+    assert_true(isnan(low) && isnan(high));
+    stats_wilson(3, 2, &low, &high);
+    assert_true(isnan(low) && isnan(high));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(quantiles_interpolate_as_type_7),
+        cmocka_unit_test(undefined_is_nan_never_a_number),
+        cmocka_unit_test(infinity_does_not_poison_its_neighbours),
+        cmocka_unit_test(the_geometric_mean_survives_extremes),
+        cmocka_unit_test(the_wilson_interval_matches_published_values),
+    };
+    return cmocka_run_group_tests_name("stats", tests, NULL, NULL);
+}
