@@ -39,10 +39,8 @@ typedef struct judge judge;
 
 /* Zero is default everywhere but `device`. */
 typedef struct judge_options {
-    const char *
-        python; /* interpreter; NULL: the first python3 on PATH or in /usr/bin that imports torch */
-    const char
-        *folder; /* of judge.py; NULL: share/ce/judge beside the executable, else the source tree */
+    const char *python;      /* interpreter; NULL: see judge_find_python */
+    const char *folder;      /* of judge.py; NULL: ../share/ce/judge, else the source tree */
     const char *device;      /* "cuda:0", "cpu" or "fake" */
     const char *timing_lib;  /* libce_timing.so; NULL: ../lib beside the executable */
     const char *fake_script; /* "fake": the script file; NULL: all agree, 0.020 and 0.015 ms */
@@ -58,8 +56,9 @@ typedef struct judge_facts {
     bool simulated; /* half precision is computed in fp32 and rounded (cpu) */
 } judge_facts;
 
-/* judge_find_python: `given` if it imports torch, else the first that does. The answer for NULL is
- * remembered for the life of the process. Fresh memory; NULL: ERR_UNAVAILABLE says what was tried. */
+/* judge_find_python: `given` when it imports torch; for NULL the first python3 on PATH or in /usr/bin
+ * that does, remembered for the life of the process. Fresh memory; NULL: ERR_UNAVAILABLE says what was
+ * tried. */
 char *judge_find_python(const char *given, err *e);
 
 /* judge_start starts the process and waits until torch and the device are up. */
@@ -107,7 +106,7 @@ typedef struct judge_staging {
 } judge_staging;
 
 /* judge_draw draws inputs of every slot and clears what was drawn before. The memory behind handle or
- * shm lives until the next draw, open of another problem, restart or destroy. */
+ * shm lives until the next draw, open, contract, restart or destroy. */
 int judge_draw(judge *self, const judge_draw_request *request, judge_staging *out, err *e);
 void judge_staging_fini(judge_staging *self);
 

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: MIT
+"""baseline - how fast PyTorch itself is: eager and two torch.compile modes, as CUDA graphs.
+
+Each mode is called once (which compiles it), checked, captured once a slot with that slot's inputs
+and outputs of its own, timed by ce_timing, and checked again on what the timed graphs left behind.
+The winner is the mode with the smallest median. A mode that fails, breaks the graph or is wrong is
+recorded with its reason and never wins. With a stored winner only eager and that mode are measured,
+and its compiler cache is put back first, so that nothing is compiled again."""
+
+import hashlib
+import os
+import shutil
+import statistics
+import time
+
+import torch
+
+import oracle
+import pack
+from problem import DTYPE_NAMES, JudgeError, first_line, is_gpu_fault
+from timing import Timing
+
+EAGER = "eager"
+MODES = (EAGER, "default", "max-autotune-no-cudagraphs")
+WARM_CALLS = 3  # before a capture, on the capturing stream
+POISON = 0xFF
+
+
+class ModeFailed(Exception):
+    """This mode has no time; the text says why."""
+
+
+def measure(judge, request):
+    if not hasattr(torch.cuda.CUDAGraph, "raw_cuda_graph"):
+        raise JudgeError("unavailable", "baselines need a torch whose CUDAGraph has raw_cuda_graph "
+                         "(2.8 or later), this is %s" % torch.__version__)
+    bench = _Bench(judge, request)
+    stored = request.get("winner")
+    if stored is not None and stored not in MODES:
+        raise JudgeError("internal", "unknown baseline mode %s" % stored)
+    wanted = MODES if stored is None else [EAGER] + [stored] * (stored != EAGER)
+    if stored not in (None, EAGER) and request.get("cache_in"):
+        pack.restore(request["cache_in"], bench.folder(stored))
+    rows = [bench.row(mode) for mode in wanted]
+    timed = [row for row in rows if row["median_ms"] is not None]
+    winner = min(timed, key=lambda row: row["median_ms"])["mode"] if timed else None
+    hit = any(row["mode"] == stored and row["cache"] == "hit" for row in rows)
+    packed = winner not in (None, EAGER) and not hit and bench.keep(winner, request["cache_out"])
+    return {"modes": rows, "winner": winner, "cache_hit": hit, "packed": packed}
+
+
+class _Bench:
+    """One problem at one shape, drawn into staging."""
+
+    def __init__(self, judge, request):
+        self.judge = judge
+        self.problem = judge.problem
+        self.case = judge.drawn[0]
+        self.inputs = judge.staging.inputs
+        self.samples = request["samples"]
+        self.timing = Timing(judge.timing_lib)
+        self.stream = torch.cuda.Stream()
+        key = "%s/%s/%s" % (self.problem.key, self.case.label, torch.__version__)
+        self.root = os.path.join(judge.cache_dir, hashlib.sha256(key.encode()).hexdigest()[:32])
+
+    def folder(self, mode):
+        return os.path.join(self.root, mode)
+
+    def row(self, mode):
+        row = {"mode": mode, "median_ms": None, "reason": None, "samples": [], "compile_s": None,
+               "cache": "none", "event_floor_ms": None, "warmup_calls": 0}
+        try:
+            self._fill(mode, row)
+        except ModeFailed as fault:
+            row["reason"] = str(fault)
+        except JudgeError as fault:
+            if fault.code != "config" or fault.restart:
+                raise
+            row["reason"] = fault.text
+        except Exception as fault:
+            row["reason"] = "%s: %s" % (type(fault).__name__, first_line(fault))
+            self._survive(fault)
+        torch.cuda.empty_cache()
+        return row
+
+    def _survive(self, fault):
+        """A failed capture or compile leaves a working device; anything worse ends the process."""
+        try:
+            torch.cuda.synchronize()
+            healthy = float(torch.ones(8, device=self.judge.device).sum()) == 8.0
+        except Exception:
+            healthy = False
+        if not healthy:
+            raise JudgeError("gpu", "the device failed: %s" % first_line(fault), restart=True)
+
+    def _fill(self, mode, row):
+        self.judge.truth(0)  # before anything can write to the inputs
+        function, outputs = self._build(mode, row)
+        self._check(outputs, 0, "its result")
+        del outputs
+        graphs, outputs = self._capture(function)
+        self._poison(outputs)
+        result = self.timing.run([graph.raw_cuda_graph() for graph in graphs],
+                                 self.stream.cuda_stream, self.samples, self._output_bytes())
+        torch.cuda.synchronize()
+        for slot in sorted({0, len(graphs) - 1}):
+            self._check(outputs[slot], slot, "the result of its graph")
+        row.update(samples=result.samples, median_ms=statistics.median(result.samples),
+                   event_floor_ms=result.event_floor_ms, warmup_calls=result.warmup_calls)
+
+    def _build(self, mode, row):
+        """The mode's function and its outputs on slot 0."""
+        if mode == EAGER:
+            function = self.problem.compiled()
+            return function, self._call(function, 0)
+        self._fresh_compiler(self.folder(mode))
+        started = time.monotonic()
+        function = self.problem.compiled(mode=mode, dynamic=False, fullgraph=True)
+        outputs = self._call(function, 0)
+        row["compile_s"] = time.monotonic() - started
+        row["cache"] = "hit" if counter("fxgraph_cache_hit") > 0 else "miss"
+        return function, outputs
+
+    def _call(self, function, slot):
+        outputs = self.problem.outputs_of(function(*self.inputs[slot]))
+        torch.cuda.synchronize()
+        return outputs
+
+    @staticmethod
+    def _fresh_compiler(folder):
+        """Compile into `folder`, remembering nothing of earlier compiles."""
+        from torch._dynamo.utils import counters
+        from torch._inductor import utils
+        os.makedirs(folder, exist_ok=True)
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
+        os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
+        torch._dynamo.reset()
+        for name in ("clear_caches", "clear_inductor_caches"):
+            getattr(utils, name, lambda: None)()
+        counters.clear()
+
+    def _check(self, outputs, slot, what):
+        oracle.check_outputs(self.problem, self.case, outputs, "", DTYPE_NAMES)
+        verdict = self.judge.verdict(slot, outputs, None)
+        if not verdict["equal"]:
+            raise ModeFailed("%s is wrong: %s" % (what, verdict["text"]))
+
+    def _capture(self, function):
+        """One graph a slot. The outputs live in each graph's own pool."""
+        self.stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.stream):
+            for _ in range(WARM_CALLS):
+                function(*self.inputs[0])
+        torch.cuda.synchronize()
+        graphs, outputs = [], []
+        for tensors in self.inputs:
+            graph = torch.cuda.CUDAGraph(keep_graph=True)
+            with torch.cuda.graph(graph, stream=self.stream, capture_error_mode="thread_local"):
+                result = function(*tensors)
+            graphs.append(graph)
+            outputs.append(self.problem.outputs_of(result))
+        torch.cuda.synchronize()
+        return graphs, outputs
+
+    def _poison(self, outputs):
+        """What is checked after timing must come from timing. An output that is an input stays."""
+        memory = self.judge.staging.block.bytes
+        first, last = memory.data_ptr(), memory.data_ptr() + memory.numel()
+        for values in (value for values in outputs for value in values):
+            if values.numel() and not first <= values.data_ptr() < last and values.is_contiguous():
+                values.view(-1).view(torch.uint8).fill_(POISON)
+        torch.cuda.synchronize()
+
+    def _output_bytes(self):
+        return sum(self.case.elements(t) * t.item_size for t in self.problem.outputs)
+
+    def keep(self, mode, path):
+        """Packs the mode's compiler cache. When it is too large, compiles once more with only the
+        tuning results at hand: the losing variants are then not in it."""
+        folder = self.folder(mode)
+        try:
+            if pack.save(folder, path):
+                return True
+            pack.keep_only(folder, ".best_config")
+            self._build(mode, {})
+            return pack.save(folder, path)
+        except Exception as fault:
+            self._survive(fault)
+            if is_gpu_fault(fault):
+                raise
+            shutil.rmtree(folder, ignore_errors=True)
+            return False
+
+
+def counter(name):
+    from torch._dynamo.utils import counters
+    return counters["inductor"][name]
