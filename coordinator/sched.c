@@ -151,22 +151,6 @@ static size_t pop_head(sched *self, line *l)
     return task;
 }
 
-/* Only a resumed run finishes waiting tasks; it does so once, in order, before anything is picked. */
-static void unlink_waiting(sched *self, size_t task)
-{
-    line *l = line_of(self, &self->entries[task].task);
-    size_t before = SCHED_NONE;
-    for (size_t at = l->head; at != task; at = self->entries[at].next)
-        before = at;
-    size_t after = self->entries[task].next;
-    if (before == SCHED_NONE)
-        l->head = after;
-    else
-        self->entries[before].next = after;
-    if (l->tail == task)
-        l->tail = before;
-}
-
 /* ---- states and counters ---- */
 static void count_state(sched *self, sched_task *task, sched_state to)
 {
@@ -188,27 +172,49 @@ static sched_task *at(sched *self, size_t task)
     return &self->entries[task].task;
 }
 
-size_t sched_add(sched *self, const char *id, sched_kind kind, const char *problem, size_t entrant,
-                 const hash *spec)
+static size_t add(sched *self, const sched_new *new)
 {
     if (self->count == self->cap) {
         self->cap = self->cap ? self->cap * 2 : 64;
         self->entries = xreallocarray(self->entries, self->cap, sizeof *self->entries);
     }
     size_t number = self->count;
-    self->entries[number] = (entry){.task = {.kind = kind,
-                                             .problem = xstrdup(problem),
-                                             .entrant = entrant,
-                                             .spec = *spec,
+    self->entries[number] = (entry){.task = {.kind = new->kind,
+                                             .problem = xstrdup(new->problem),
+                                             .entrant = new->entrant,
+                                             .spec = new->spec,
                                              .state = SCHED_WAITING,
                                              .stage = -1}};
-    memccpy(self->entries[number].task.id, id, 0, ID_TEXT - 1);
-    ensure_lines(self, kind == SCHED_CONTRACT ? 1 : entrant + 2);
+    memccpy(self->entries[number].task.id, new->id, 0, ID_TEXT - 1);
+    ensure_lines(self, new->kind == SCHED_CONTRACT ? 1 : new->entrant + 2);
     index_add(self, number);
     self->count++;
+    self->counts[new->kind].planned++;
+    self->counts[new->kind].state[SCHED_WAITING]++;
+    return number;
+}
+
+static void count_result(sched *self, sched_task *task, outcome result)
+{
+    task->result = result;
+    sched_counts *counts = &self->counts[task->kind];
+    counts->scored += outcome_is_scored(result);
+    counts->correct += result == OUTCOME_OK;
+    counts->not_run += result == OUTCOME_NOT_RUN;
+}
+
+size_t sched_add(sched *self, const sched_new *task)
+{
+    size_t number = add(self, task);
     push_tail(self, number);
-    self->counts[kind].planned++;
-    self->counts[kind].state[SCHED_WAITING]++;
+    return number;
+}
+
+size_t sched_add_done(sched *self, const sched_new *task, outcome result)
+{
+    size_t number = add(self, task);
+    count_state(self, at(self, number), SCHED_DONE);
+    count_result(self, at(self, number), result);
     return number;
 }
 
@@ -273,15 +279,9 @@ bool sched_return(sched *self, size_t task, bool failure, bool final)
 void sched_finish(sched *self, size_t task, outcome result)
 {
     sched_task *t = at(self, task);
-    assert(t->state != SCHED_DONE);
-    if (t->state == SCHED_WAITING)
-        unlink_waiting(self, task);
+    assert(t->state == SCHED_LEASED);
     count_state(self, t, SCHED_DONE);
-    t->result = result;
-    sched_counts *counts = &self->counts[t->kind];
-    counts->scored += outcome_is_scored(result);
-    counts->correct += result == OUTCOME_OK;
-    counts->not_run += result == OUTCOME_NOT_RUN;
+    count_result(self, t, result);
 }
 
 static int stage_number(const char *stage)

@@ -66,9 +66,18 @@ typedef struct sched sched;
 sched *sched_create(void);
 void sched_destroy(sched **self);
 
-/* sched_add appends a waiting task; the result is its number. */
-size_t sched_add(sched *self, const char *id, sched_kind kind, const char *problem, size_t entrant,
-                 const hash *spec);
+typedef struct sched_new {
+    const char *id;
+    sched_kind kind;
+    const char *problem;
+    size_t entrant; /* SCHED_NONE for a contract task */
+    hash spec;
+} sched_new;
+
+/* sched_add appends a waiting task; sched_add_done one that an earlier part of the run has finished. The
+ * result is its number. */
+size_t sched_add(sched *self, const sched_new *task);
+size_t sched_add_done(sched *self, const sched_new *task, outcome result);
 size_t sched_size(const sched *self);
 const sched_task *sched_get(const sched *self, size_t task);
 /* sched_find is the number of the task with that id, or SCHED_NONE. */
@@ -81,7 +90,7 @@ void sched_stop(sched *self);
 /* sched_return gives a leased task back. A failure counts; true when that was one too many and the task
  * is now failed. final = no further try whatever the count. */
 bool sched_return(sched *self, size_t task, bool failure, bool final);
-/* sched_finish ends a task (in any state: a resumed run has finished ones). */
+/* sched_finish ends a leased task. */
 void sched_finish(sched *self, size_t task, outcome result);
 void sched_enter_stage(sched *self, size_t task, const char *stage);
 
