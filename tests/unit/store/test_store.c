@@ -1,0 +1,392 @@
+/* test_store - one owner, group commit, answers only after COMMIT
+ *
+ * SPDX-License-Identifier: MIT */
+/* cmocka wants these first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/file.h"
+#include "common/scoped.h"
+#include "store/db.h"
+#include "store/event.h"
+#include "tests/unit/store/fixture.h"
+
+enum { NOBODY = 65534 };
+
+static int note_fn(store_tx *tx, void *arg, err *e)
+{
+    event_row row = {.at_ms = 1, .kind = "note", .detail = arg};
+    return event_add(tx, &row, e);
+}
+
+static int note_and_fail_fn(store_tx *tx, void *arg, err *e)
+{
+    if (note_fn(tx, arg, e) < 0)
+        return -1;
+    return err_set(e, ERR_TIMEOUT, "planned failure of %s", (const char *)arg);
+}
+
+static store *reader(const fixture *f, err *e)
+{
+    return store_open(f->path, STORE_READ, e);
+}
+
+static void a_new_database_gets_folder_file_and_schema(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    char path[128];
+    snprintf(path, sizeof path, "%s/a/b/new.db", f->folder);
+    err e = {0};
+    SCOPED(store_destroy) store *db = store_open(path, STORE_OWN, &e);
+    assert_non_null(db);
+    assert_string_equal(store_path(db), path);
+    assert_true(file_exists(path));
+    assert_int_equal(store_run(db, note_fn, (char[]){"x"}, &e), 0);
+}
+
+static void what_was_stored_is_there_after_reopening(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fixture_do(f, note_fn, (char[]){"kept"});
+    fixture_reopen(f);
+    assert_int_equal(fixture_count(f, "event WHERE detail = 'kept'"), 1);
+}
+
+static void a_failing_job_undoes_only_itself(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fixture_do(f, note_fn, (char[]){"before"});
+    const char *text = fixture_fails(f, note_and_fail_fn, (char[]){"middle"}, ERR_TIMEOUT);
+    assert_string_equal(text, "planned failure of middle");
+    fixture_do(f, note_fn, (char[]){"after"});
+    assert_int_equal(fixture_count(f, "event"), 2);
+    assert_int_equal(fixture_count(f, "event WHERE detail = 'middle'"), 0);
+}
+
+/* ---- one transaction with several jobs ---- */
+
+typedef struct answers {
+    sem_t all, go;
+    int expected, count;
+    int results[8];
+    char order[9];
+} answers;
+
+typedef struct labelled {
+    answers *to;
+    const char *name;
+} labelled;
+
+static void keep_answer(void *arg, int result, const err *e)
+{
+    labelled *l = arg;
+    (void)e;
+    l->to->results[l->to->count] = result;
+    l->to->order[l->to->count] = l->name[0];
+    if (++l->to->count == l->to->expected)
+        sem_post(&l->to->all);
+}
+
+static int labelled_note(store_tx *tx, void *arg, err *e)
+{
+    return note_fn(tx, (void *)(uintptr_t)((labelled *)arg)->name, e);
+}
+
+static int labelled_fail(store_tx *tx, void *arg, err *e)
+{
+    return note_and_fail_fn(tx, (void *)(uintptr_t)((labelled *)arg)->name, e);
+}
+
+/* Holds the store thread until the test has queued the rest, so that they share its transaction. */
+static int labelled_wait(store_tx *tx, void *arg, err *e)
+{
+    sem_wait(&((labelled *)arg)->to->go);
+    return labelled_note(tx, arg, e);
+}
+
+static void jobs_of_one_transaction_succeed_and_fail_apart(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    answers a = {.expected = 4};
+    sem_init(&a.all, 0, 0);
+    sem_init(&a.go, 0, 0);
+    labelled jobs[4] = {{&a, "1"}, {&a, "2"}, {&a, "3"}, {&a, "4"}};
+    store_fn *fns[4] = {labelled_wait, labelled_note, labelled_fail, labelled_note};
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(store_submit(f->db, fns[i], &jobs[i], keep_answer, NULL), 0);
+    sem_post(&a.go);
+    sem_wait(&a.all);
+    assert_string_equal(a.order, "1234");
+    assert_int_equal(a.results[0], 0);
+    assert_int_equal(a.results[1], 0);
+    assert_int_equal(a.results[2], -1);
+    assert_int_equal(a.results[3], 0);
+    assert_int_equal(fixture_count(f, "event WHERE detail IN ('1', '2', '4')"), 3);
+    assert_int_equal(fixture_count(f, "event"), 3);
+}
+
+static int lose_the_transaction(store_tx *tx, void *arg, err *e)
+{
+    if (db_exec(tx, "ROLLBACK", e) < 0) /* what SQLite itself does on a full disk */
+        return -1;
+    (void)arg;
+    return err_set(e, ERR_LIMIT, "the disk is full");
+}
+
+static void a_lost_transaction_takes_its_jobs_and_spares_the_next(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    answers a = {.expected = 4};
+    sem_init(&a.all, 0, 0);
+    sem_init(&a.go, 0, 0);
+    labelled jobs[4] = {{&a, "1"}, {&a, "2"}, {&a, "3"}, {&a, "4"}};
+    store_fn *fns[4] = {labelled_wait, labelled_note, lose_the_transaction, labelled_note};
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(store_submit(f->db, fns[i], &jobs[i], keep_answer, NULL), 0);
+    sem_post(&a.go);
+    sem_wait(&a.all);
+    static const int want[4] = {-1, -1, -1, 0};
+    assert_memory_equal(a.results, want, sizeof want);
+    assert_int_equal(fixture_count(f, "event"), 1);
+    assert_int_equal(fixture_count(f, "event WHERE detail = '4'"), 1);
+}
+
+static void destroying_answers_every_accepted_job(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    answers a = {.expected = 3};
+    sem_init(&a.all, 0, 0);
+    sem_init(&a.go, 0, 0);
+    labelled jobs[3] = {{&a, "1"}, {&a, "2"}, {&a, "3"}};
+    store_fn *fns[3] = {labelled_wait, labelled_note, labelled_note};
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(store_submit(f->db, fns[i], &jobs[i], keep_answer, NULL), 0);
+    sem_post(&a.go);
+    fixture_reopen(f);
+    assert_int_equal(a.count, 3);
+    assert_int_equal(fixture_count(f, "event"), 3);
+}
+
+static void a_full_queue_refuses_and_takes_nothing(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    answers a = {.expected = 1};
+    sem_init(&a.all, 0, 0);
+    sem_init(&a.go, 0, 0);
+    labelled first = {&a, "1"};
+    assert_int_equal(store_submit(f->db, labelled_wait, &first, keep_answer, NULL), 0);
+    err e = {0};
+    int accepted = 0;
+    while (accepted <= STORE_QUEUE_MAX &&
+           store_submit(f->db, note_fn, (char[]){"x"}, NULL, &e) == 0)
+        accepted++;
+    assert_in_range(accepted, STORE_QUEUE_MAX - 1, STORE_QUEUE_MAX);
+    assert_int_equal(e.code, ERR_LIMIT);
+    sem_post(&a.go);
+    sem_wait(&a.all);
+    fixture_reopen(f);
+    assert_int_equal(fixture_count(f, "event"), accepted + 1);
+}
+
+/* ---- who may open ---- */
+
+static void a_second_owner_is_told_the_first_ones_pid(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0) { /* a process of its own: flock is per open file, and PIDs differ */
+        err e = {0};
+        char text[ERR_TEXT_MAX] = "opened";
+        if (store_open(f->path, STORE_OWN, &e) == NULL)
+            memcpy(text, e.text, sizeof text);
+        _exit(write(ready[1], text, sizeof text) == sizeof text && e.code == ERR_CONFLICT ? 0 : 1);
+    }
+    char text[ERR_TEXT_MAX], want[ERR_TEXT_MAX];
+    assert_int_equal(read(ready[0], text, sizeof text), sizeof text);
+    int status;
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    snprintf(want, sizeof want, "%s is owned by PID %ld: use --coordinator URI, or wait for it",
+             f->path, (long)getpid());
+    assert_string_equal(text, want);
+}
+
+static void a_killed_owner_leaves_no_lock_behind(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    store_destroy(&f->db);
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        err e = {0};
+        store *db = store_open(f->path, STORE_OWN, &e);
+        if (db == NULL || write(ready[1], "r", 1) != 1)
+            _exit(1);
+        pause();
+    }
+    char byte;
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    err e = {0};
+    assert_null(store_open(f->path, STORE_OWN, &e));
+    assert_int_equal(e.code, ERR_CONFLICT);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    fixture_reopen(f);
+}
+
+static void a_reader_works_beside_the_owner_and_changes_nothing(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fixture_do(f, note_fn, (char[]){"seen"});
+    err e = {0};
+    SCOPED(store_destroy) store *db = reader(f, &e);
+    assert_non_null(db);
+    fixture beside = {.db = db};
+    assert_int_equal(fixture_count(&beside, "event"), 1);
+    fixture_do(f, note_fn, (char[]){"seen later"});
+    assert_int_equal(fixture_count(&beside, "event"), 2);
+    fixture_fails(&beside, note_fn, (char[]){"x"}, ERR_DENIED);
+    assert_int_equal(store_submit(db, note_fn, (char[]){"x"}, NULL, &e), -1);
+    assert_int_equal(e.code, ERR_CONFLICT);
+    assert_int_equal(fixture_count(f, "event"), 2);
+}
+
+static void a_missing_file_is_a_sentence_for_readers(void **state)
+{
+    (void)state;
+    err e = {0};
+    assert_null(store_open("/tmp/ce-there-is-no-such.db", STORE_READ, &e));
+    assert_int_equal(e.code, ERR_NOT_FOUND);
+    assert_string_equal(e.text,
+                        "there is no database /tmp/ce-there-is-no-such.db yet: run ce-coord "
+                        "eval, or name one with --db");
+    assert_false(file_exists("/tmp/ce-there-is-no-such.db"));
+}
+
+static void a_newer_database_is_refused_and_left_alone(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fixture_exec(f, "PRAGMA user_version = 99");
+    store_destroy(&f->db);
+    static const store_mode modes[] = {STORE_OWN, STORE_READ};
+    for (size_t i = 0; i < 2; i++) {
+        err e = {0};
+        assert_null(store_open(f->path, modes[i], &e));
+        assert_int_equal(e.code, ERR_CONFIG);
+        assert_non_null(strstr(e.text, "written by a newer ce (schema 99"));
+    }
+}
+
+static void foreign_files_are_refused(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    char other[128], text[128];
+    snprintf(other, sizeof other, "%s/other.db", f->folder);
+    snprintf(text, sizeof text, "%s/text.db", f->folder);
+    sqlite3 *db;
+    assert_int_equal(sqlite3_open(other, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "CREATE TABLE a (b)", NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    assert_int_equal(
+        file_write(text, "this is no database, only a long enough line of text\n", 53, NULL), 0);
+    const char *const paths[] = {other, text};
+    for (size_t i = 0; i < 2; i++) {
+        err e = {0};
+        assert_null(store_open(paths[i], STORE_OWN, &e));
+        assert_int_equal(e.code, ERR_CONFIG);
+        assert_null(store_open(paths[i], STORE_READ, &e));
+        assert_int_equal(e.code, ERR_CONFIG);
+    }
+}
+
+/* Runs in a child that is not root, to whom permissions mean something. */
+static void expect_as_nobody(const char *path, store_mode mode, err_code code, const char *part)
+{
+    pid_t child = fork();
+    if (child == 0) {
+        if (geteuid() == 0 && setuid(NOBODY) != 0)
+            _exit(3);
+        err e = {0};
+        store *db = store_open(path, mode, &e);
+        store_destroy(&db);
+        bool as_wanted = e.code == code && strstr(e.text, part) != NULL;
+        if (!as_wanted)
+            fprintf(stderr, "%s: %s\n", err_code_name(e.code), e.text);
+        _exit(as_wanted ? 0 : 1);
+    }
+    int status;
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+}
+
+static void read_only_places_are_sentences(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fixture_do(f, note_fn, (char[]){"x"});
+    store_destroy(&f->db);
+    char lock[128];
+    snprintf(lock, sizeof lock, "%s.lock", f->path);
+    chmod(f->folder, 0777);
+    chmod(lock, 0666);
+    chmod(f->path, 0444);
+    expect_as_nobody(f->path, STORE_OWN, ERR_DENIED,
+                     "ce.db is read-only: results cannot be stored");
+    chmod(f->folder, 0555);
+    chmod(lock, 0444);
+    expect_as_nobody(f->path, STORE_OWN, ERR_DENIED, "ce.db.lock: Permission denied");
+    expect_as_nobody(f->path, STORE_READ, ERR_NONE, "");
+    chmod(f->path, 0);
+    expect_as_nobody(f->path, STORE_READ, ERR_DENIED, "unable to open");
+    chmod(f->folder, 0755);
+    chmod(f->path, 0644);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_new_database_gets_folder_file_and_schema),
+        cmocka_unit_test(what_was_stored_is_there_after_reopening),
+        cmocka_unit_test(a_failing_job_undoes_only_itself),
+        cmocka_unit_test(jobs_of_one_transaction_succeed_and_fail_apart),
+        cmocka_unit_test(a_lost_transaction_takes_its_jobs_and_spares_the_next),
+        cmocka_unit_test(destroying_answers_every_accepted_job),
+        cmocka_unit_test(a_full_queue_refuses_and_takes_nothing),
+        cmocka_unit_test(a_second_owner_is_told_the_first_ones_pid),
+        cmocka_unit_test(a_killed_owner_leaves_no_lock_behind),
+        cmocka_unit_test(a_reader_works_beside_the_owner_and_changes_nothing),
+        cmocka_unit_test(a_missing_file_is_a_sentence_for_readers),
+        cmocka_unit_test(a_newer_database_is_refused_and_left_alone),
+        cmocka_unit_test(foreign_files_are_refused),
+        cmocka_unit_test(read_only_places_are_sentences),
+    };
+    return cmocka_run_group_tests_name("store", tests, NULL, NULL);
+}
