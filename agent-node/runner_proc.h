@@ -1,0 +1,90 @@
+/* runner_proc - a runner process, seen from the node
+ *
+ * Purpose:   starts ce-runner for one candidate, sends it the candidate and its checks, and turns
+ *            whatever happens to the process into an outcome. Order of use: start, load, then check
+ *            and time as often as wanted.
+ * Ownership: runner_proc_start gives an owned process; runner_proc_destroy kills and reaps it.
+ *            Requests borrow.
+ * Threads:   one owner at a time (the holder of the device lane); calls block up to their deadline
+ *            plus set-up time.
+ * Errors:    an err is always the harness: no driver, no memory, a process that died before the
+ *            candidate's code met the driver. From then on a death, a sticky fault or silence is an
+ *            outcome. After any outcome other than ok, and after any err, destroy the process.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef CE_AGENT_NODE_RUNNER_PROC_H
+#define CE_AGENT_NODE_RUNNER_PROC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "agent-node/judge.h"
+#include "agent-node/runner/verdict.h"
+#include "common/err.h"
+#include "suites/contract.h"
+
+typedef struct runner_proc runner_proc;
+
+typedef struct runner_options {
+    const char *binary;      /* NULL: ce-runner beside the running executable */
+    const char *device;      /* "cuda:0" or "fake" */
+    const char *fake_script; /* "fake": file, or NULL for the defaults */
+    const char *problem;     /* "fake": whose entry of the script, or NULL */
+} runner_options;
+
+/* What the runner says of its device. Texts are borrowed until runner_proc_destroy. */
+typedef struct runner_facts {
+    const char *kind, *name, *uuid, *arch;
+    int64_t cc, sm_count, l2_bytes, memory_bytes;
+    int64_t shared_per_block, threads_per_block;
+    int64_t driver; /* CUDA version of the driver, 13000 */
+} runner_facts;
+
+typedef struct runner_candidate {
+    const void *cubin;
+    size_t cubin_size;
+    const char *contract, *plan; /* JSON */
+} runner_candidate;
+
+typedef struct runner_check {
+    const contract *terms;
+    const contract_shape *shape;
+    const judge_staging *staging; /* NULL: none (fake) */
+    int64_t slot;                 /* which input set of staging */
+    int64_t salt;                 /* >= 0; seeds sentinels and canaries */
+    int64_t deadline_ms;          /* of the launches; 1 … 3600000 */
+} runner_check;
+
+typedef struct runner_time {
+    const contract *terms;
+    const contract_shape *shape;
+    const judge_staging *staging; /* NULL: none (fake); else at least `slots` input sets */
+    int64_t slots;                /* K; see ce_timing_slots (runner/timing/ce_timing.h) */
+    int64_t check_slot;           /* whose outputs go back to staging afterwards */
+    int64_t samples;              /* timed calls */
+    int64_t salt;
+    int64_t deadline_ms; /* of all launches together */
+} runner_time;
+
+typedef struct runner_timing {
+    runner_verdict verdict;
+    double *samples; /* ms, in the order taken; NULL unless ok */
+    size_t sample_count;
+    double event_floor_ms;
+    int64_t warmup_calls;
+} runner_timing;
+
+runner_proc *runner_proc_start(const runner_options *options, err *e);
+void runner_proc_destroy(runner_proc **self);
+const runner_facts *runner_proc_facts(const runner_proc *self);
+
+/* runner_proc_load: plan_invalid, launch_failed(load|entry|resources) or ok. */
+int runner_proc_load(runner_proc *self, const runner_candidate *candidate, runner_verdict *out,
+                     err *e);
+/* runner_proc_check launches the plan once; when ok the outputs lie in staging. */
+int runner_proc_check(runner_proc *self, const runner_check *request, runner_verdict *out, err *e);
+/* runner_proc_time times it; when ok the outputs of check_slot lie in staging. */
+int runner_proc_time(runner_proc *self, const runner_time *request, runner_timing *out, err *e);
+void runner_timing_fini(runner_timing *self);
+
+#endif
