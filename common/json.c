@@ -12,7 +12,7 @@
 
 static inline int kind_of(const json_t *value)
 {
-    return json_typeof(value);
+    return (int)json_typeof(value);
 }
 
 static inline json_t *make_real(double value)

@@ -35,7 +35,7 @@ double stats_median(const double *values, size_t n)
 double stats_quantile(const double *values, size_t n, double q)
 {
     if (n == 0 || !(q >= 0 && q <= 1) || any_nan(values, n))
-        return NAN;
+        return (double)NAN;
     SCOPED(scoped_free) double *sorted = xmemdup(values, n * sizeof *values);
     qsort(sorted, n, sizeof *sorted, by_value);
     double place = (double)(n - 1) * q;
@@ -51,11 +51,11 @@ double stats_quantile(const double *values, size_t n, double q)
 double stats_geomean(const double *values, size_t n)
 {
     if (n == 0)
-        return NAN;
+        return (double)NAN;
     double sum = 0;
     for (size_t i = 0; i < n; i++) {
         if (!(values[i] > 0))
-            return NAN;
+            return (double)NAN;
         sum += log(values[i]);
     }
     return exp(sum / (double)n);
@@ -63,8 +63,8 @@ double stats_geomean(const double *values, size_t n)
 
 void stats_wilson(size_t k, size_t n, double *low, double *high)
 {
-    *low = NAN;
-    *high = NAN;
+    *low = (double)NAN;
+    *high = (double)NAN;
     if (n == 0 || k > n)
         return;
     double count = (double)n;

@@ -62,7 +62,7 @@ typedef struct plan {
 
 __attribute__((noreturn)) static void give_up(const plan *p, step at)
 {
-    failure f = {at, errno};
+    failure f = {(int)at, errno};
     ssize_t put = write(p->report, &f, sizeof f);
     _exit(put == (ssize_t)sizeof f ? 127 : 126);
 }

@@ -93,7 +93,7 @@ static void reals_are_short_and_read_back_exactly(void **state)
 static void a_failed_number_is_never_a_number(void **state)
 {
     (void)state;
-    const double bad[] = {NAN, INFINITY, -INFINITY};
+    const double bad[] = {(double)NAN, (double)INFINITY, -(double)INFINITY};
     for (size_t i = 0; i < 3; i++) {
         SCOPED(json_destroy) json *value = json_new_real(bad[i]);
         assert_int_equal(json_typeof(value), JSON_TYPE_NULL);

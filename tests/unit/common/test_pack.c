@@ -64,7 +64,8 @@ static void texts_and_bytes_of_every_length_class_survive(void **state)
 static void reals_and_flags_survive_bit_by_bit(void **state)
 {
     (void)state;
-    const double reals[] = {0.0, -0.0, 1.5, 5e-324, 1.7976931348623157e308, INFINITY, NAN};
+    const double reals[] = {0.0,        -0.0, 1.5, 5e-324, 1.7976931348623157e308, (double)INFINITY,
+                            (double)NAN};
     SCOPED(buf_fini) buf b;
     buf_init(&b, 1000);
     for (size_t i = 0; i < 7; i++)

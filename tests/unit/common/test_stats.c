@@ -37,12 +37,12 @@ static void undefined_is_nan_never_a_number(void **state)
 {
     (void)state;
     static const double values[] = {1, 2, 3};
-    const double with_nan[] = {1, NAN, 3};
+    const double with_nan[] = {1, (double)NAN, 3};
     assert_true(isnan(stats_median(values, 0)));
     assert_true(isnan(stats_median(with_nan, 3)));
     assert_true(isnan(stats_quantile(values, 3, -0.1)));
     assert_true(isnan(stats_quantile(values, 3, 1.1)));
-    assert_true(isnan(stats_quantile(values, 3, NAN)));
+    assert_true(isnan(stats_quantile(values, 3, (double)NAN)));
     assert_true(isnan(stats_geomean(values, 0)));
     assert_true(isnan(stats_geomean(with_nan, 3)));
     assert_true(isnan(stats_geomean((const double[]){1, 0}, 2)));
@@ -52,7 +52,7 @@ static void undefined_is_nan_never_a_number(void **state)
 static void infinity_does_not_poison_its_neighbours(void **state)
 {
     (void)state;
-    const double values[] = {1, 2, INFINITY};
+    const double values[] = {1, 2, (double)INFINITY};
     assert_true(near(stats_median(values, 3), 2));
     assert_true(isinf(stats_quantile(values, 3, 1)));
 }
