@@ -1,0 +1,271 @@
+/* handout - each step: memory says "on its way", the store commits, memory follows
+ *
+ * A task stays SCHED_LEASED in memory from the moment it is picked until its return or its result is
+ * durable. Jobs run in the order they were submitted, so a result that raced with a loss is decided
+ * by the store once, and the loser's continuation sees a conflict.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "coordinator/handout.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/xalloc.h"
+
+static const sched_task *task_of(const coord *c, size_t task)
+{
+    return sched_get(c->options.run->tasks, task);
+}
+
+void handout_acknowledge(coord *c, const handout_ack *ack, const err *why)
+{
+    message m;
+    message_init(&m, MSG_ACK);
+    m.body.ack.ref = (int64_t)ack->seq;
+    m.body.ack.code = why ? why->code : ERR_NONE;
+    message_cut_str(&m.body.ack.text, why ? why->text : "", ERR_TEXT_MAX);
+    coord_send(c, &ack->peer, &m);
+}
+
+/* ---- granting ---- */
+typedef struct grant_job {
+    size_t task, node;
+    int64_t token;
+    char id[ID_TEXT];
+    char name[NODES_NAME];
+} grant_job;
+
+static int write_grant(store_tx *tx, void *arg, err *e)
+{
+    const grant_job *job = arg;
+    return task_grant(tx, job->id, job->name, job->token, clock_wall_ms(), e);
+}
+
+static void fill_lease(message *m, const sched_task *task, int64_t token)
+{
+    struct msg_lease *body = &m->body.lease;
+    message_init(m, MSG_LEASE);
+    message_set_str(&body->task, task->id);
+    message_set_str(&body->kind, task->kind == SCHED_CONTRACT ? "contract" : "synthesize");
+    body->token = token;
+    body->spec = task->spec;
+    body->stages = xcalloc(task->stage_count + 1, sizeof *body->stages);
+    body->calls = xcalloc(task->call_count + 1, sizeof *body->calls);
+    for (; body->stages_count < task->stage_count; body->stages_count++) {
+        struct row_stage_ref *row = &body->stages[body->stages_count];
+        row->record = task->stages[body->stages_count].record;
+        message_set_str(&row->stage, task->stages[body->stages_count].stage);
+    }
+    for (; body->calls_count < task->call_count; body->calls_count++) {
+        struct row_call_ref *row = &body->calls[body->calls_count];
+        row->record = task->calls[body->calls_count].record;
+        row->index = task->calls[body->calls_count].index;
+        message_set_str(&row->stage, task->calls[body->calls_count].stage);
+    }
+}
+
+static void granted(void *owner, void *arg, int result, const err *e)
+{
+    coord *c = owner;
+    grant_job job = *(grant_job *)arg;
+    free(arg);
+    if (result) {
+        coord_stop(c, COORD_BROKEN, e);
+        return;
+    }
+    lease now;
+    if (lease_check(c->leases, job.task, job.token, &now, NULL))
+        return; /* ended meanwhile: its return is on its way to the store */
+    message m;
+    fill_lease(&m, task_of(c, job.task), job.token);
+    if (!coord_send(c, &nodes_get(c->nodes, now.node)->peer, &m))
+        handout_lose_node(c, now.node, NODE_LOST, "its connection is gone");
+}
+
+/* Gives one task to one node; false when nothing fits. */
+static bool hand_out_one(coord *c)
+{
+    size_t number = nodes_take(c->nodes, c->options.run->settings.device);
+    if (number == NODES_NONE)
+        return false;
+    size_t task = sched_pick(c->options.run->tasks);
+    if (task == SCHED_NONE) {
+        nodes_put_back(c->nodes, number);
+        return false;
+    }
+    lease given;
+    err e = {0};
+    if (lease_grant(c->leases, task, number, clock_mono_ms(), &given, &e)) {
+        coord_stop(c, COORD_BROKEN, &e);
+        return false;
+    }
+    grant_job *job = xcalloc(1, sizeof *job);
+    job->task = task;
+    job->node = number;
+    job->token = given.token;
+    memcpy(job->id, task_of(c, task)->id, ID_TEXT);
+    memcpy(job->name, nodes_get(c->nodes, number)->name, NODES_NAME);
+    if (coord_submit(c, write_grant, job, granted) == 0)
+        return true;
+    free(job);
+    return false;
+}
+
+void handout_dispatch(coord *c)
+{
+    while (c->end == COORD_GOES_ON && hand_out_one(c))
+        ;
+}
+
+/* ---- returning ---- */
+typedef struct return_job {
+    handout_return how;
+    char id[ID_TEXT];
+    handout_ack ack;
+    bool acked; /* somebody waits for the ack */
+} return_job;
+
+static int write_return(store_tx *tx, void *arg, err *e)
+{
+    const return_job *job = arg;
+    task_return_args args = {.task = job->id,
+                             .token = job->how.token,
+                             .ending = job->how.ending,
+                             .error = *job->how.text ? job->how.text : NULL,
+                             .now_ms = clock_wall_ms()};
+    return task_return(tx, &args, e);
+}
+
+static int write_failure(store_tx *tx, void *arg, err *e)
+{
+    const return_job *job = arg;
+    return task_fail(tx, job->id, job->how.text, clock_wall_ms(), e);
+}
+
+static void failure_written(void *owner, void *arg, int result, const err *e)
+{
+    free(arg);
+    if (result)
+        coord_stop(owner, COORD_BROKEN, e);
+}
+
+static void give_up(coord *c, const return_job *last)
+{
+    const sched_task *task = task_of(c, last->how.task);
+    log_line(LOG_WARN, "sched", "task %s (%s) is given up after %d failed leases: %s", task->id,
+             task->problem, task->failures, last->how.text);
+    return_job *job = xmemdup(last, sizeof *last);
+    if (coord_submit(c, write_failure, job, failure_written))
+        free(job);
+}
+
+static void returned(void *owner, void *arg, int result, const err *e)
+{
+    coord *c = owner;
+    return_job job = *(return_job *)arg;
+    free(arg);
+    bool held = task_of(c, job.how.task)->state == SCHED_LEASED;
+    if (result && held) {
+        coord_stop(c, COORD_BROKEN, e); /* no result was recorded either: nothing explains it */
+        return;
+    }
+    if (!result &&
+        sched_return(c->options.run->tasks, job.how.task, job.how.failure, job.how.final))
+        give_up(c, &job);
+    if (job.acked)
+        handout_acknowledge(c, &job.ack, result ? e : NULL);
+}
+
+void handout_end(coord *c, const handout_return *how, const handout_ack *ack)
+{
+    return_job *job = xcalloc(1, sizeof *job);
+    job->how = *how;
+    memcpy(job->id, task_of(c, how->task)->id, ID_TEXT);
+    if (ack) {
+        job->ack = *ack;
+        job->acked = true;
+    }
+    if (coord_submit(c, write_return, job, returned))
+        free(job);
+}
+
+/* ---- losing ---- */
+typedef struct losing {
+    coord *c;
+    task_ending ending;
+    bool failure;
+    bool cancel; /* the node is there and must be told */
+    const char *text;
+} losing;
+
+static void end_lost(void *arg, const lease *ended)
+{
+    const losing *l = arg;
+    nodes_release(l->c->nodes, ended->node);
+    if (l->cancel) {
+        message m;
+        message_init(&m, MSG_CANCEL);
+        message_set_str(&m.body.cancel.task, task_of(l->c, ended->task)->id);
+        coord_send(l->c, &nodes_get(l->c->nodes, ended->node)->peer, &m);
+    }
+    handout_return how = {
+        .task = ended->task, .token = ended->token, .ending = l->ending, .failure = l->failure};
+    snprintf(how.text, sizeof how.text, "%s", l->text);
+    handout_end(l->c, &how, NULL);
+}
+
+void handout_cancel_all(coord *c)
+{
+    losing l = {.c = c, .ending = TASK_CANCELLED, .cancel = true, .text = ""};
+    lease_drop_all(c->leases, end_lost, &l);
+}
+
+typedef struct node_job {
+    char name[NODES_NAME];
+    node_state state;
+} node_job;
+
+static int write_node_state(store_tx *tx, void *arg, err *e)
+{
+    const node_job *job = arg;
+    return node_set_state(tx, job->name, job->state, clock_wall_ms(), e);
+}
+
+void handout_lose_node(coord *c, size_t number, node_state state, const char *reason)
+{
+    const node *gone = nodes_get(c->nodes, number);
+    char text[ERR_TEXT_MAX];
+    snprintf(text, sizeof text, "node %s %s: %s", gone->name,
+             state == NODE_LEFT ? "left" : "was lost", reason);
+    size_t held = lease_count_node(c->leases, number);
+    log_line(held || state == NODE_LOST ? LOG_WARN : LOG_INFO, "nodes", "%s (%zu tasks go back)",
+             text, held);
+    losing l = {.c = c, .ending = TASK_LOST, .failure = state == NODE_LOST, .text = text};
+    lease_drop_node(c->leases, number, end_lost, &l);
+    blob_inbox_forget(c->inbox, gone->instance);
+    node_job *job = xcalloc(1, sizeof *job);
+    memcpy(job->name, gone->name, NODES_NAME);
+    job->state = state;
+    nodes_leave(c->nodes, number);
+    if (coord_submit(c, write_node_state, job, failure_written))
+        free(job);
+}
+
+void handout_tick(coord *c, int64_t now_ms)
+{
+    char text[64];
+    snprintf(text, sizeof text, "no sign of life for %lld ms", (long long)c->options.lost_ms);
+    for (size_t lost; (lost = nodes_lost(c->nodes, c->options.lost_ms, now_ms)) != NODES_NONE;)
+        handout_lose_node(c, lost, NODE_LOST, text);
+    losing l = {.c = c, .ending = TASK_LOST, .failure = true, .cancel = true, .text = text};
+    lease_expire(c->leases, now_ms, end_lost, &l);
+}
+
+void handout_renew_all(coord *c, int64_t now_ms)
+{
+    for (size_t i = nodes_next(c->nodes, NODES_NONE); i != NODES_NONE; i = nodes_next(c->nodes, i))
+        lease_renew(c->leases, i, now_ms);
+}
