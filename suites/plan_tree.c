@@ -128,6 +128,20 @@ static int want_text(const reader *r, const json_cursor *at, const char *expecte
     return 0;
 }
 
+static void show_name(buf *out, const char *name)
+{
+    buf_printf(out, "%s%s", out->size == 0 ? "" : ", ", name);
+}
+
+static int fail_expr(const reader *r, const json_cursor *at, const char *why)
+{
+    SCOPED(buf_fini) buf known;
+    buf_init(&known, NAMES_SHOWN_MAX);
+    for (size_t i = 0; r->names[i] != NULL; i++)
+        show_name(&known, r->names[i]);
+    return fail(r, at, "%.100s; an expression may use %s", why, buf_text(&known));
+}
+
 /* want_expr takes an expression string or an integer. */
 static int want_expr(const reader *r, const json_cursor *at, expr **out)
 {
@@ -140,7 +154,7 @@ static int want_expr(const reader *r, const json_cursor *at, expr **out)
         return fail_type(r, at, "an integer or an expression in a string");
     err e;
     *out = expr_parse(json_str(at->value, ""), r->names, &e);
-    return *out == NULL ? fail(r, at, "%s", e.text) : 0;
+    return *out == NULL ? fail_expr(r, at, e.text) : 0;
 }
 
 /* count_node keeps the plan's size within its limit. */
@@ -168,11 +182,6 @@ static bool is_variable(const reader *r, const char *name)
         if (strcmp(r->names[i], name) == 0)
             return true;
     return false;
-}
-
-static void show_name(buf *out, const char *name)
-{
-    buf_printf(out, "%s%s", out->size == 0 ? "" : ", ", name);
 }
 
 /* fail_name tells what a pointer argument may be called. */
