@@ -10,12 +10,14 @@ Speaks JSON lines on fd 3 (agent-node/judge.h is the other end):
 code is one of config, gpu, unavailable, internal. One request at a time; the process ends when the
 peer closes. Standard library and torch only."""
 
-import atexit
 import json
+import math
 import os
+import select
 import signal
 import socket
 import sys
+import threading
 import traceback
 
 # Kernels are compiled in this process: no pool of workers outlives a request.
@@ -218,9 +220,6 @@ class Judge:
         with torch.no_grad():
             return method(self, request)
 
-    def close(self):
-        self.staging.close()
-
 
 def same(a, b):
     """Bit for bit, NaN equal to NaN."""
@@ -240,6 +239,17 @@ def failure(fault):
     traceback.print_exc()
     return {"ok": False, "code": "internal", "restart": True,
             "text": "%s: %s" % (type(fault).__name__, first_line(fault))}
+
+
+def clean(value):
+    """JSON knows no NaN and no Inf."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if isinstance(value, dict):
+        return {key: clean(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [clean(item) for item in value]
+    return value
 
 
 def respond(make, request):
@@ -268,7 +278,22 @@ def serve(channel, judge, make_judge):
             return judge[0].answer(wanted)
 
         reply = respond(run, request)
-        channel.sendall(json.dumps(reply).encode() + b"\n")
+        channel.sendall(json.dumps(clean(reply), allow_nan=False).encode() + b"\n")
+
+
+def watch(channel, judge):
+    """Ends the process when the peer is gone, also in the middle of a request."""
+    poll = select.poll()
+    poll.register(channel.fileno(), select.POLLRDHUP)
+    poll.poll()
+    end(judge)
+
+
+def end(judge):
+    """At once: what torch and the driver would tidy up ends with the process anyway."""
+    for one in judge:
+        one.staging.unlink()
+    os._exit(0)
 
 
 def main(arguments):
@@ -278,8 +303,9 @@ def main(arguments):
     channel = socket.socket(fileno=3)
     channel.set_inheritable(False)
     judge = []
-    atexit.register(lambda: judge and judge[0].close())
+    threading.Thread(target=watch, args=(channel, judge), daemon=True).start()
     serve(channel, judge, lambda: Judge(device, timing_lib, cache_dir))
+    end(judge)
 
 
 if __name__ == "__main__":

@@ -86,6 +86,9 @@ class Shared:
     def close(self):
         self.bytes = None
         self.map = None  # unmapped when the last view is gone
+        self.unlink()
+
+    def unlink(self):
         try:
             os.unlink(self.path)
         except FileNotFoundError:
@@ -185,6 +188,9 @@ class Exported:
         torch.cuda.synchronize()
         self.driver.call("cuMemFree_v2", self.address)
 
+    def unlink(self):
+        """Device memory ends with the process."""
+
 
 class Staging:
     """The block, kept as long as it fits, and what is drawn into it."""
@@ -243,3 +249,7 @@ class Staging:
         if self.block is not None:
             block, self.block = self.block, None
             block.close()
+
+    def unlink(self):
+        if self.block is not None:
+            self.block.unlink()
