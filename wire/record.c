@@ -136,6 +136,11 @@ static const field baseline_fields[] = {
     {.key = NULL},
 };
 
+void measurement_record_fini(measurement_record *self)
+{
+    fields_fini(measurement_fields, self);
+}
+
 #define RECORD(name)                                                                           \
     char *name##_record_write(const name##_record *self)                                       \
     {                                                                                          \

@@ -106,6 +106,8 @@ typedef struct baseline_record {
     hash cache;   /* blob: the mode's Inductor cache; zero when dropped (> 256 KiB) or eager */
 } baseline_record;
 
+void measurement_record_fini(measurement_record *self);
+
 char *call_record_write(const call_record *self); /* canonical JSON, caller frees */
 int call_record_read(const char *text, size_t size, call_record *out, err *e);
 void call_record_fini(call_record *self);

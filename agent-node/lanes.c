@@ -1,0 +1,284 @@
+/* lanes - the devices of a node, one holder at a time
+ *
+ * Devices are found once, by `ce-runner --probe` (the driver is never loaded into the node). A lane's
+ * judge starts when it is first wanted and lives on; when a lane is taken the holder has device and
+ * judge alone. Beside the devices there is a host lane, whose judge runs references on the CPU.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "agent-node/lanes.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/buf.h"
+#include "common/file.h"
+#include "common/json.h"
+#include "common/scoped.h"
+#include "common/subproc.h"
+#include "common/xalloc.h"
+
+enum { PROBE_MS = 60000, PROBE_TEXT_MAX = 256 * 1024, CANCEL_POLL_MS = 200 };
+
+struct lane {
+    lane_facts facts;
+    judge *judge;      /* NULL until wanted */
+    const lanes *home; /* for the settings */
+    bool taken;
+};
+
+struct lanes {
+    const settings *options;
+    pthread_mutex_t lock;
+    pthread_cond_t freed;
+    lane devices[LANES_MAX];
+    size_t count;
+    lane host;
+};
+
+/* What CUDA guarantees for compute capability 8.0 and later (CUDA C++ Programming Guide, table
+ * "Technical Specifications per Compute Capability"): plans are checked against it when there is no
+ * device to ask. */
+static const plan_device guaranteed_limits = {.sm_count = 108,
+                                              .cc = 90,
+                                              .grid_max = {INT32_MAX, 65535, 65535},
+                                              .block_max = {1024, 1024, 64},
+                                              .threads_per_block_max = 1024,
+                                              .shared_per_block_max = 48 * 1024,
+                                              .memory_bytes = (int64_t)40 << 30};
+
+/* ---- finding devices ---- */
+
+static void copy_text(char *out, size_t size, const json *object, const char *key)
+{
+    snprintf(out, size, "%s", json_str(json_get(object, key), ""));
+}
+
+static void read_axis(int64_t out[3], const json *object, const char *key)
+{
+    for (size_t i = 0; i < 3; i++) {
+        out[i] = json_int(json_at(json_get(object, key), i), out[i]);
+    }
+}
+
+static void read_device(lane_facts *f, const json *d)
+{
+    int64_t driver = json_int(json_get(d, "driver"), 0);
+    copy_text(f->kind, sizeof(f->kind), d, "kind");
+    copy_text(f->device, sizeof(f->device), d, "device");
+    copy_text(f->name, sizeof(f->name), d, "name");
+    copy_text(f->uuid, sizeof(f->uuid), d, "uuid");
+    copy_text(f->arch, sizeof(f->arch), d, "arch");
+    if (driver > 0) {
+        snprintf(f->driver, sizeof(f->driver), "%lld.%lld", (long long)driver / 1000,
+                 (long long)driver % 1000 / 10);
+    }
+    f->l2_bytes = json_int(json_get(d, "l2_bytes"), 0);
+    f->limits = guaranteed_limits;
+    f->limits.sm_count = json_int(json_get(d, "sm_count"), f->limits.sm_count);
+    f->limits.cc = json_int(json_get(d, "cc"), f->limits.cc);
+    f->limits.memory_bytes = json_int(json_get(d, "memory_bytes"), f->limits.memory_bytes);
+    f->limits.shared_per_block_max =
+        json_int(json_get(d, "shared_per_block"), f->limits.shared_per_block_max);
+    f->limits.threads_per_block_max =
+        json_int(json_get(d, "threads_per_block"), f->limits.threads_per_block_max);
+    read_axis(f->limits.grid_max, d, "grid_max");
+    read_axis(f->limits.block_max, d, "block_max");
+}
+
+static void add_none(lanes *self, const char *reason)
+{
+    lane_facts *f = &self->devices[self->count++].facts;
+    snprintf(f->kind, sizeof(f->kind), "none");
+    snprintf(f->arch, sizeof(f->arch), "sm_90a");
+    snprintf(f->reason, sizeof(f->reason), "%s", reason);
+    f->limits = guaranteed_limits;
+}
+
+static json_doc *probe(const settings *options, err *e)
+{
+    SCOPED(buf_fini) buf out;
+    SCOPED(buf_fini) buf errors;
+    buf_init(&out, PROBE_TEXT_MAX);
+    buf_init(&errors, PROBE_TEXT_MAX);
+    SCOPED(scoped_free) char *here = file_self_dir(e);
+    if (here == NULL) {
+        return NULL;
+    }
+    SCOPED(scoped_free) char *binary = file_join(here, "ce-runner");
+    const char *kind = strcmp(options->device, "fake") == 0 ? "fake" : "cuda";
+    const char *argv[] = {binary, "--probe", "--device", kind, "--fake", options->fake, NULL};
+    if (options->fake == NULL) {
+        argv[4] = NULL;
+    }
+    int status = 0;
+    if (subproc_run(&(subproc_options){.argv = argv}, PROBE_MS, &out, &errors, &status, e) != 0) {
+        return NULL;
+    }
+    if (status != 0) {
+        err_set(e, ERR_UNAVAILABLE, "looking for devices failed: %.180s", buf_text(&errors));
+        return NULL;
+    }
+    return json_parse(buf_text(&out), out.size, "ce-runner --probe", e);
+}
+
+static int find_devices(lanes *self, err *e)
+{
+    SCOPED(json_doc_destroy) json_doc *doc = probe(self->options, e);
+    if (doc == NULL) {
+        return -1;
+    }
+    const json *list = json_get(json_doc_root(doc), "devices");
+    for (size_t i = 0; i < json_size(list) && self->count < LANES_MAX; i++) {
+        read_device(&self->devices[self->count++].facts, json_at(list, i));
+    }
+    if (self->count == 0) {
+        SCOPED(scoped_free)
+        char *reason =
+            xasprintf("%s; run on a host with an NVIDIA GPU and driver",
+                      json_str(json_get(json_doc_root(doc), "reason"), "no device found"));
+        add_none(self, reason);
+    }
+    return 0;
+}
+
+/* ---- life ---- */
+
+lanes *lanes_create(const settings *options, err *e)
+{
+    SCOPED(lanes_destroy) lanes *self = xcalloc(1, sizeof(*self));
+    self->options = options;
+    pthread_mutex_init(&self->lock, NULL);
+    pthread_cond_init(&self->freed, NULL);
+    self->host.home = self;
+    snprintf(self->host.facts.kind, sizeof(self->host.facts.kind), "none");
+    snprintf(self->host.facts.device, sizeof(self->host.facts.device), "cpu");
+    if (find_devices(self, e) != 0) {
+        return NULL;
+    }
+    for (size_t i = 0; i < self->count; i++) {
+        self->devices[i].home = self;
+    }
+    return TAKE(self);
+}
+
+void lanes_destroy(lanes **self_p)
+{
+    lanes *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < self->count; i++) {
+        judge_destroy(&self->devices[i].judge);
+    }
+    judge_destroy(&self->host.judge);
+    pthread_cond_destroy(&self->freed);
+    pthread_mutex_destroy(&self->lock);
+    free(self);
+    *self_p = NULL;
+}
+
+size_t lanes_count(const lanes *self)
+{
+    return self->count;
+}
+
+const lane_facts *lanes_facts(const lanes *self, size_t i)
+{
+    return &self->devices[i].facts;
+}
+
+const lane_facts *lanes_usable(const lanes *self)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (strcmp(self->devices[i].facts.kind, "none") != 0) {
+            return &self->devices[i].facts;
+        }
+    }
+    return NULL;
+}
+
+/* ---- holding ---- */
+
+static void wait_freed(lanes *self)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += CANCEL_POLL_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    pthread_cond_timedwait(&self->freed, &self->lock, &until);
+}
+
+/* The first free lane of `count` lanes from `first`; waits for one. */
+static lane *take(lanes *self, lane *first, size_t count, const atomic_bool *cancelled, err *e)
+{
+    lane *found = NULL;
+    pthread_mutex_lock(&self->lock);
+    while (found == NULL && !atomic_load(cancelled)) {
+        for (size_t i = 0; i < count && found == NULL; i++) {
+            found = first[i].taken ? NULL : &first[i];
+        }
+        if (found == NULL) {
+            wait_freed(self);
+        }
+    }
+    if (found != NULL) {
+        found->taken = true;
+    }
+    pthread_mutex_unlock(&self->lock);
+    if (found == NULL) {
+        err_set(e, ERR_CONFLICT, "cancelled while waiting for the device");
+    }
+    return found;
+}
+
+lane *lanes_acquire(lanes *self, const atomic_bool *cancelled, err *e)
+{
+    if (lanes_usable(self) == NULL) {
+        err_set(e, ERR_UNAVAILABLE, "%s", self->devices[0].facts.reason);
+        return NULL;
+    }
+    return take(self, self->devices, self->count, cancelled, e);
+}
+
+lane *lanes_acquire_host(lanes *self, const atomic_bool *cancelled, err *e)
+{
+    const lane_facts *usable = lanes_usable(self);
+    if (usable != NULL && strcmp(usable->kind, "cuda") == 0) {
+        return lanes_acquire(self, cancelled, e);
+    }
+    return take(self, &self->host, 1, cancelled, e);
+}
+
+void lanes_release(lanes *self, lane **held)
+{
+    if (*held == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&self->lock);
+    (*held)->taken = false;
+    pthread_cond_broadcast(&self->freed);
+    pthread_mutex_unlock(&self->lock);
+    *held = NULL;
+}
+
+judge *lane_judge(lane *self, err *e)
+{
+    const settings *s = self->home->options;
+    if (self->judge == NULL) {
+        SCOPED(scoped_free) char *cache = s->cache != NULL ? file_join(s->cache, "inductor") : NULL;
+        self->judge = judge_start(&(judge_options){.python = s->python,
+                                                   .device = self->facts.device,
+                                                   .fake_script = s->fake,
+                                                   .cache_dir = cache},
+                                  e);
+    }
+    return self->judge;
+}
+
+const lane_facts *lane_get_facts(const lane *self)
+{
+    return &self->facts;
+}

@@ -1,0 +1,174 @@
+/* ledger - one task's account with the coordinator
+ *
+ * SPDX-License-Identifier: MIT */
+#include "agent-node/ledger.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/scoped.h"
+#include "common/xalloc.h"
+
+int ledger_check(const ledger *self, err *e)
+{
+    return atomic_load(self->cancelled)
+               ? err_set(e, ERR_CONFLICT, "task %s was cancelled", self->task)
+               : 0;
+}
+
+int ledger_put(const ledger *self, const void *data, size_t size, hash *out, err *e)
+{
+    if (blob_store_put(self->blobs, data, size, out, e) != 0) {
+        return -1;
+    }
+    for (int64_t offset = 0; offset >= 0;) {
+        message m;
+        message_init(&m, MSG_BLOB_PUT);
+        offset = blob_put_chunk(&m, out, data, size, offset);
+        if (session_post(self->session, &m, e) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+int ledger_put_text(const ledger *self, const char *text, hash *out, err *e)
+{
+    return ledger_put(self, text, strlen(text), out, e);
+}
+
+static int fetch(const ledger *self, const hash *name, err *e)
+{
+    SCOPED(blob_in_destroy) blob_in *in = blob_in_create(name);
+    for (int state = 0; state == 0;) {
+        SCOPED(message_fini) message reply = {0};
+        message ask;
+        message_init(&ask, MSG_BLOB_GET);
+        ask.body.blob_get.blob = *name;
+        ask.body.blob_get.offset = blob_in_next(in);
+        if (session_call(self->session, &ask, &reply, e) != 0) {
+            return -1;
+        }
+        const struct msg_blob_data *chunk = &reply.body.blob_data;
+        if (!chunk->found) {
+            char hex[HASH_HEX];
+            hash_hex(name, hex);
+            return err_set(e, ERR_NOT_FOUND, "the coordinator has no blob %.12s", hex);
+        }
+        state = blob_in_add(in, chunk->offset, chunk->total, &chunk->data, e);
+        if (state < 0) {
+            return -1;
+        }
+    }
+    message_bytes bytes = blob_in_take(in);
+    int rc = blob_store_put(self->blobs, bytes.data, bytes.size, NULL, e);
+    free(bytes.data);
+    return rc;
+}
+
+int ledger_get(const ledger *self, const hash *name, buf *out, err *e)
+{
+    if (!blob_store_has(self->blobs, name) && fetch(self, name, e) != 0) {
+        return -1;
+    }
+    return blob_store_get(self->blobs, name, out, e);
+}
+
+char *ledger_get_text(const ledger *self, const hash *name, err *e)
+{
+    SCOPED(buf_fini) buf text;
+    buf_init(&text, BLOB_MAX);
+    if (ledger_get(self, name, &text, e) != 0) {
+        return NULL;
+    }
+    return buf_take(&text);
+}
+
+void ledger_progress(const ledger *self, const char *stage)
+{
+    message m;
+    message_init(&m, MSG_PROGRESS);
+    message_set_str(&m.body.progress.task, self->task);
+    m.body.progress.token = self->token;
+    message_set_str(&m.body.progress.stage, stage);
+    session_post(self->session, &m, NULL);
+}
+
+/* Sends a message that is answered by an ack; consumes it. */
+static int commit(const ledger *self, message *m, err *e)
+{
+    SCOPED(message_fini) message reply = {0};
+    return session_call(self->session, m, &reply, e);
+}
+
+int ledger_call(const ledger *self, const call_record *record, err *e)
+{
+    message m;
+    message_init(&m, MSG_CALL);
+    message_set_str(&m.body.call.task, self->task);
+    m.body.call.token = self->token;
+    m.body.call.record = call_record_write(record);
+    return commit(self, &m, e);
+}
+
+int ledger_stage(const ledger *self, const stage_record *record, err *e)
+{
+    message m;
+    message_init(&m, MSG_STAGE);
+    message_set_str(&m.body.stage.task, self->task);
+    m.body.stage.token = self->token;
+    m.body.stage.record = stage_record_write(record);
+    return commit(self, &m, e);
+}
+
+int ledger_result(const ledger *self, const result_record *record, err *e)
+{
+    message m;
+    message_init(&m, MSG_RESULT);
+    message_set_str(&m.body.result.task, self->task);
+    m.body.result.token = self->token;
+    m.body.result.record = result_record_write(record);
+    return commit(self, &m, e);
+}
+
+int ledger_give_back(const ledger *self, const err *why, err *e)
+{
+    message m;
+    message_init(&m, MSG_GIVE_BACK);
+    message_set_str(&m.body.give_back.task, self->task);
+    m.body.give_back.token = self->token;
+    m.body.give_back.code = why->code;
+    m.body.give_back.domain = why->domain;
+    m.body.give_back.native = why->native;
+    m.body.give_back.retry = why->retry;
+    message_cut_str(&m.body.give_back.text, why->text, ERR_TEXT_MAX);
+    return commit(self, &m, e);
+}
+
+int ledger_baseline_get(const ledger *self, const hash *key, bool *found, baseline_record *out,
+                        err *e)
+{
+    SCOPED(message_fini) message reply = {0};
+    char hex[HASH_HEX];
+    message m;
+    hash_hex(key, hex);
+    message_init(&m, MSG_BASELINE_GET);
+    message_set_str(&m.body.baseline_get.key, hex);
+    if (session_call(self->session, &m, &reply, e) != 0) {
+        return -1;
+    }
+    *found = reply.body.baseline.found;
+    const char *record = reply.body.baseline.record;
+    return *found ? baseline_record_read(record, strlen(record), out, e) : 0;
+}
+
+int ledger_baseline_put(const ledger *self, const hash *key, const baseline_record *record, err *e)
+{
+    char hex[HASH_HEX];
+    message m;
+    hash_hex(key, hex);
+    message_init(&m, MSG_BASELINE_PUT);
+    message_set_str(&m.body.baseline_put.key, hex);
+    m.body.baseline_put.record = baseline_record_write(record);
+    return commit(self, &m, e);
+}

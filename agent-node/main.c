@@ -1,0 +1,193 @@
+/* main - ce-node: a host's devices at work for a coordinator
+ *
+ * Start: options, devices, compiler children, then the session's loop. Task threads come and go with
+ * leases. SIGINT and SIGTERM arrive through a signalfd and end the loop; every running task is
+ * cancelled and joined, children die with their owners.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "agent-node/pipeline.h"
+#include "agent-node/settings.h"
+#include "agent-node/tasks.h"
+#include "common/file.h"
+#include "common/json.h"
+#include "common/log.h"
+#include "common/scoped.h"
+#include "common/xalloc.h"
+
+enum { BLOB_MEMORY = 256 * 1024 * 1024, NAME_MAX_BYTES = 64 };
+
+/* Everything the process owns, in the order it is made. */
+typedef struct node {
+    settings settings;
+    char name[NAME_MAX_BYTES];
+    lanes *lanes;
+    compile_pool *compiler;
+    blob_store *blobs;
+    struct row_device devices[LANES_MAX];
+    char *software; /* versions as JSON */
+    session *session;
+    tasks *tasks;
+    int signals; /* signalfd */
+} node;
+
+static void node_fini(node *self)
+{
+    tasks_destroy(&self->tasks);
+    session_destroy(&self->session);
+    blob_store_destroy(&self->blobs);
+    compile_pool_destroy(&self->compiler);
+    lanes_destroy(&self->lanes);
+    scoped_free(&self->software);
+    scoped_close(&self->signals);
+}
+
+static void on_lease(void *arg, message *lease)
+{
+    node *self = arg;
+    tasks_lease(self->tasks, lease);
+}
+
+static void on_cancel(void *arg, const char *task)
+{
+    node *self = arg;
+    tasks_cancel(self->tasks, task);
+}
+
+static void on_signal(void *arg)
+{
+    node *self = arg;
+    struct signalfd_siginfo info;
+    if (read(self->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
+        log_line(LOG_INFO, "node", "stopping on signal %u", info.ssi_signo);
+        session_stop(self->session);
+    }
+}
+
+static int open_signals(node *self, err *e)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    self->signals = signalfd(-1, &set, SFD_CLOEXEC);
+    return self->signals >= 0 ? 0 : err_set(e, ERR_SYSTEM, "no signalfd");
+}
+
+static void name_node(node *self)
+{
+    char host[NAME_MAX_BYTES / 2] = "node";
+    gethostname(host, sizeof(host) - 1);
+    if (self->settings.name != NULL) {
+        snprintf(self->name, sizeof(self->name), "%s", self->settings.name);
+    } else {
+        snprintf(self->name, sizeof(self->name), "%s-%d", host, (int)getpid());
+    }
+}
+
+/* The lanes as the hello message tells them; texts are borrowed from the lanes. */
+static size_t list_devices(node *self)
+{
+    size_t count = lanes_count(self->lanes);
+    for (size_t i = 0; i < count; i++) {
+        const lane_facts *f = lanes_facts(self->lanes, i);
+        self->devices[i] = (struct row_device){.kind = (char *)(uintptr_t)f->kind,
+                                               .name = (char *)(uintptr_t)f->name,
+                                               .uuid = (char *)(uintptr_t)f->uuid,
+                                               .arch = (char *)(uintptr_t)f->arch,
+                                               .memory_bytes = f->limits.memory_bytes,
+                                               .reason = (char *)(uintptr_t)f->reason};
+    }
+    return count;
+}
+
+static int open_parts(node *self, err *e)
+{
+    SCOPED(scoped_free) char *here = file_self_dir(e);
+    if (here == NULL) {
+        return -1;
+    }
+    SCOPED(scoped_free) char *binary = file_join(here, "ce-compiler");
+    compile_options compile = {.binary = binary,
+                               .children = (size_t)self->settings.compilers,
+                               .nvrtc = self->settings.nvrtc,
+                               .unsafe = self->settings.unsafe_compile};
+    self->lanes = lanes_create(&self->settings, e);
+    if (self->lanes == NULL) {
+        return -1;
+    }
+    self->compiler = compile_pool_create(&compile, e);
+    self->blobs = blob_store_create(self->settings.cache, BLOB_MEMORY, e);
+    return self->compiler != NULL && self->blobs != NULL ? 0 : -1;
+}
+
+static int open_session(node *self, err *e)
+{
+    SCOPED(json_destroy) json *software = json_new_object();
+    json_set_str(software, "ce", CE_VERSION);
+    self->software = json_dump(software);
+    session_options options = {.coordinator = self->settings.coordinator,
+                               .node = self->name,
+                               .slots = self->settings.slots,
+                               .software = self->software,
+                               .devices = self->devices,
+                               .device_count = list_devices(self),
+                               .events = {.lease = on_lease, .cancel = on_cancel, .arg = self}};
+    self->session = session_create(&options, e);
+    if (self->session == NULL) {
+        return -1;
+    }
+    session_watch(self->session, self->signals, on_signal, self);
+    node_parts parts = {.settings = &self->settings,
+                        .lanes = self->lanes,
+                        .compiler = self->compiler,
+                        .session = self->session,
+                        .blobs = self->blobs};
+    self->tasks = tasks_create(&parts, self->settings.slots);
+    return 0;
+}
+
+static int serve(const settings *options, err *e)
+{
+    node self SCOPED(node_fini) = {.settings = *options, .signals = -1};
+    log_open("ce-node", options->verbose ? LOG_DEBUG : LOG_WARN, "all", STDERR_FILENO);
+    if (options->local) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+    }
+    name_node(&self);
+    if (open_signals(&self, e) != 0 || open_parts(&self, e) != 0 || open_session(&self, e) != 0) {
+        return -1;
+    }
+    int rc = session_run(self.session, e);
+    tasks_cancel(self.tasks, NULL);
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    settings options;
+    bool help = false;
+    err e = {0};
+    if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+        printf("ce-node %s\n", CE_VERSION);
+        return 0;
+    }
+    if (settings_parse(argc, argv, &options, &help, &e) != 0) {
+        fprintf(stderr, "ce-node: %s\n", e.text);
+        return 2;
+    }
+    if (!help && serve(&options, &e) != 0) {
+        fprintf(stderr, "ce-node: %s\n", e.text);
+        return 1;
+    }
+    return 0;
+}

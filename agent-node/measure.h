@@ -1,0 +1,30 @@
+/* measure - protocol ce-timing-0: candidate and baselines at the benchmark shape
+ *
+ * Purpose:   both sides are CUDA graphs, timed by the same code (runner/timing) on rotated slots with a
+ *            cold L2: the candidate in a fresh runner, the baselines in the judge. No verdict: numbers
+ *            of this protocol are marked uncertified.
+ * Ownership: rows are the caller's (they go into a stage record).
+ * Threads:   the holder of the lane.
+ * Errors:    an err is the harness; a candidate that fails while it is timed is a verdict.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef CE_AGENT_NODE_MEASURE_H
+#define CE_AGENT_NODE_MEASURE_H
+
+#include "agent-node/pipeline.h"
+#include "agent-node/runner/verdict.h"
+
+enum { MEASURE_SAMPLES = 100 };
+
+/* measure_candidate: `number` makes the inputs fresh. The row is filled when the verdict is ok. */
+int measure_candidate(const pipeline *p, lane *held, const candidate *c, int64_t number,
+                      measurement_record *row, runner_verdict *verdict, err *e);
+
+/* measure_baseline finds the fastest baseline, from the store when it was found before (then eager and
+ * the stored winner are timed again), and appends a row a mode. *hit tells that nothing was compiled. */
+int measure_baseline(const pipeline *p, lane *held, stage_record *record, bool *hit, err *e);
+
+/* measure_key names a stored baseline: contract, reference, shape, GPU, driver, torch. */
+hash measure_key(const pipeline *p, const judge_facts *facts);
+
+#endif

@@ -1,0 +1,328 @@
+/* pipeline - one task through the five stages, as straight-line code
+ *
+ * For each stage in order: restore it when an earlier lease finished it, else run it and commit its
+ * record before the next begins. A stage that decides the outcome sets `over`; what then follows is
+ * only the result.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "agent-node/pipeline.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent-node/stages/stage.h"
+#include "common/clock.h"
+#include "common/scoped.h"
+#include "common/xalloc.h"
+
+static const char correct_protocol[] = "ce-correct-0";
+static const char timing_protocol[] = "ce-timing-0";
+
+/* ---- preparing ---- */
+
+static int maybe_blob(const ledger *account, const hash *name, char **out, err *e)
+{
+    if (hash_is_zero(name)) {
+        return 0;
+    }
+    *out = ledger_get_text(account, name, e);
+    return *out != NULL ? 0 : -1;
+}
+
+static int load_recorded(pipeline *p, err *e)
+{
+    const task_spec *spec = p->spec;
+    p->recorded = xcalloc(spec->replay_count + 1, sizeof(*p->recorded));
+    for (size_t i = 0; i < spec->replay_count; i++) {
+        const spec_replay *from = &spec->replay[i];
+        char *text = NULL;
+        if (maybe_blob(p->ledger, &from->answer, &text, e) != 0) {
+            return -1;
+        }
+        p->recorded[i] = (provider_recorded){.stage = from->stage,
+                                             .index = from->index,
+                                             .stop = from->stop,
+                                             .text = text != NULL ? text : xstrdup("")};
+        p->material.recorded_count = i + 1;
+    }
+    return 0;
+}
+
+static int load_texts(pipeline *p, err *e)
+{
+    const task_spec *spec = p->spec;
+    p->terms = contract_parse(spec->contract, strlen(spec->contract), "contract", e);
+    if (p->terms == NULL || maybe_blob(p->ledger, &spec->prompt, &p->prompt, e) != 0 ||
+        maybe_blob(p->ledger, &spec->reference, &p->reference, e) != 0 ||
+        maybe_blob(p->ledger, &spec->gold_source, &p->gold_source, e) != 0 ||
+        maybe_blob(p->ledger, &spec->gold_plan, &p->gold_plan, e) != 0 ||
+        load_recorded(p, e) != 0) {
+        return -1;
+    }
+    p->material.contract = spec->contract;
+    p->material.gold_source = p->gold_source;
+    p->material.gold_plan = p->gold_plan;
+    p->material.recorded = p->recorded;
+    return 0;
+}
+
+static int open_providers(pipeline *p, err *e)
+{
+    for (int i = 0; i < SPEC_STAGES; i++) {
+        if (p->spec->models[i] == NULL) {
+            return err_set(e, ERR_PROTOCOL, "the task spec names no model for stage %s",
+                           stage_name((stage_id)i));
+        }
+        p->providers[i] = provider_create(p->spec->models[i], e);
+        if (p->providers[i] == NULL) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static void pipeline_fini(pipeline *p)
+{
+    for (int i = 0; i < SPEC_STAGES; i++) {
+        provider_destroy(&p->providers[i]);
+    }
+    for (size_t i = 0; i < p->material.recorded_count; i++) {
+        free((void *)(uintptr_t)p->recorded[i].text);
+    }
+    free(p->recorded);
+    free(p->prompt);
+    free(p->reference);
+    free(p->gold_source);
+    free(p->gold_plan);
+    free(p->kernel_spec);
+    candidate_destroy(&p->best);
+    result_record_fini(&p->result);
+    contract_destroy(&p->terms);
+}
+
+/* ---- checkpoints ---- */
+
+static const struct row_stage_ref *find_done(const pipeline *p, stage_id id)
+{
+    for (size_t i = 0; i < p->done->stage_count; i++) {
+        if (strcmp(p->done->stages[i].stage, stage_name(id)) == 0) {
+            return &p->done->stages[i];
+        }
+    }
+    return NULL;
+}
+
+/* The candidate a stage passed on becomes the best again, unless it already is. */
+static int restore_candidate(pipeline *p, const stage_record *record, err *e)
+{
+    if (hash_is_zero(&record->source) || p->over) {
+        return 0;
+    }
+    if (p->best != NULL && hash_equal(&p->best->source_hash, &record->source) &&
+        hash_equal(&p->best->plan_hash, &record->plan)) {
+        return 0;
+    }
+    return candidate_restore(p, &record->source, &record->plan, e);
+}
+
+static void take_result(pipeline *p, stage_id id, const stage_record *record);
+
+static int restore_stage(pipeline *p, stage_id id, const struct row_stage_ref *done, err *e)
+{
+    SCOPED(stage_record_fini) stage_record record = {0};
+    SCOPED(scoped_free) char *text = ledger_get_text(p->ledger, &done->record, e);
+    if (text == NULL || stage_record_read(text, strlen(text), &record, e) != 0) {
+        return err_wrap(e, "checkpoint of stage %s", stage_name(id));
+    }
+    p->attempts += (int64_t)record.attempt_count;
+    take_result(p, id, &record);
+    if (!hash_is_zero(&record.spec)) {
+        p->kernel_spec = ledger_get_text(p->ledger, &record.spec, e);
+        if (p->kernel_spec == NULL) {
+            return -1;
+        }
+    }
+    return restore_candidate(p, &record, e);
+}
+
+/* ---- running ---- */
+
+/* What a finished stage means for the result. */
+static void take_result(pipeline *p, stage_id id, const stage_record *record)
+{
+    result_record *r = &p->result;
+    r->wall_ms += record->wall_ms;
+    r->device_ms += record->device_ms;
+    r->calls += record->calls;
+    if (id == STAGE_PERFORMANCE) {
+        performance_result(p, record);
+    }
+    if (record->result == OUTCOME_OK) {
+        return;
+    }
+    p->over = true;
+    r->result = record->result;
+    r->stage = xstrdup(stage_name(id));
+    r->detail = record->detail != NULL ? xstrdup(record->detail) : NULL;
+    r->text = record->text != NULL ? xstrdup(record->text) : NULL;
+}
+
+static void close_record(const pipeline *p, stage_work *w, int64_t start_us)
+{
+    stage_record *r = &w->record;
+    r->stage = xstrdup(stage_name(w->id));
+    r->calls = w->calls;
+    r->wall_ms = (double)(clock_mono_us() - start_us) / 1000.0;
+    r->device_ms = (double)w->device_us / 1000.0;
+    if (p->best != NULL) {
+        r->source = p->best->source_hash;
+        r->plan = p->best->plan_hash;
+    }
+}
+
+static int run_stage(pipeline *p, const stage_entry *entry, err *e)
+{
+    SCOPED(stage_record_fini) stage_record keep = {0};
+    stage_work w = {.id = entry->id};
+    int64_t start = clock_mono_us();
+    ledger_progress(p->ledger, stage_name(entry->id));
+    int rc = ledger_check(p->ledger, e) == 0 ? entry->run(p, &w, e) : -1;
+    keep = w.record;
+    if (rc != 0) {
+        return err_wrap(e, "stage %s", stage_name(entry->id));
+    }
+    close_record(p, &w, start);
+    keep = w.record;
+    if (ledger_stage(p->ledger, &keep, e) != 0) {
+        return -1;
+    }
+    take_result(p, entry->id, &keep);
+    return 0;
+}
+
+/* Without a device a compiled candidate is as far as it goes. */
+static void no_device(pipeline *p)
+{
+    result_record *r = &p->result;
+    p->over = true;
+    r->result = OUTCOME_NOT_RUN;
+    r->stage = xstrdup(stage_name(STAGE_CORRECTNESS));
+    r->detail = xstrdup("no device");
+    r->text = xasprintf("compiled for %s, not run: %s", p->facts->arch, p->facts->reason);
+}
+
+static int run_stages(pipeline *p, err *e)
+{
+    for (size_t i = 0; i < SPEC_STAGES && !p->over; i++) {
+        const stage_entry *entry = &stage_table[i];
+        const struct row_stage_ref *done = find_done(p, entry->id);
+        if (entry->id == STAGE_CORRECTNESS && strcmp(p->facts->kind, "none") == 0) {
+            no_device(p);
+        } else if (done != NULL ? restore_stage(p, entry->id, done, e) != 0
+                                : run_stage(p, entry, e) != 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* ---- the result ---- */
+
+static char *copy_or_null(const char *text)
+{
+    return text != NULL && text[0] != '\0' ? xstrdup(text) : NULL;
+}
+
+static void sum_up(pipeline *p)
+{
+    result_record *r = &p->result;
+    const lane_facts *facts = p->facts;
+    r->device = copy_or_null(facts->name);
+    r->device_kind = copy_or_null(facts->kind);
+    r->device_uuid = copy_or_null(facts->uuid);
+    r->driver = copy_or_null(facts->driver);
+    r->correct_protocol = xstrdup(correct_protocol);
+    r->timing_protocol = xstrdup(timing_protocol);
+    if (p->best != NULL) {
+        r->source = p->best->source_hash;
+        r->plan = p->best->plan_hash;
+        r->nvrtc = copy_or_null(p->best->compiled.nvrtc);
+    }
+    if (isnan(r->speedup) && r->reason == NULL) {
+        r->reason = xasprintf("%s in stage %s", outcome_name(r->result),
+                              r->stage != NULL ? r->stage : "polish");
+    }
+    SCOPED(scoped_free) char *marks = r->marks;
+    r->marks = NULL;
+    SCOPED(buf_fini) buf line;
+    buf_init(&line, 256);
+    buf_puts(&line, isnan(r->speedup) ? "" : "uncertified");
+    if (marks != NULL) {
+        buf_printf(&line, "%s%s", line.size > 0 ? "," : "", marks);
+    }
+    bool replays = strcmp(provider_name(p->providers[STAGE_CODEGEN]), "replay") == 0;
+    if (replays && p->exhausted) {
+        buf_printf(&line, "%sreplay_exhausted", line.size > 0 ? "," : "");
+    }
+    r->marks = copy_or_null(buf_text(&line));
+}
+
+static const lane_facts *facts_for(const lanes *all)
+{
+    const lane_facts *usable = lanes_usable(all);
+    return usable != NULL ? usable : lanes_facts(all, 0);
+}
+
+int pipeline_run(const node_parts *node, const ledger *account, const task_spec *spec,
+                 const checkpoint *done, err *e)
+{
+    pipeline p SCOPED(pipeline_fini) = {
+        .node = node, .ledger = account, .spec = spec, .done = done};
+    p.facts = facts_for(node->lanes);
+    p.result.speedup = (double)NAN;
+    p.result.candidate_ms = (double)NAN;
+    p.result.baseline_ms = (double)NAN;
+    if (load_texts(&p, e) != 0 || open_providers(&p, e) != 0 || run_stages(&p, e) != 0) {
+        return -1;
+    }
+    sum_up(&p);
+    return ledger_result(account, &p.result, e);
+}
+
+/* ---- contract tasks ---- */
+
+static int check_contract(const pipeline *p, lane *held, judge_contract_report *report, err *e)
+{
+    judge *j = lane_judge(held, e);
+    if (j == NULL || judge_open(j, p->terms, p->reference, p->spec->reference_file, e) != 0) {
+        return -1;
+    }
+    return judge_contract(j, report, e);
+}
+
+int pipeline_contract(const node_parts *node, const ledger *account, const task_spec *spec, err *e)
+{
+    pipeline p SCOPED(pipeline_fini) = {.node = node, .ledger = account, .spec = spec};
+    SCOPED(judge_contract_report_fini) judge_contract_report report = {0};
+    int64_t start = clock_mono_us();
+    if (load_texts(&p, e) != 0) {
+        return -1;
+    }
+    lane *held = lanes_acquire_host(node->lanes, account->cancelled, e);
+    if (held == NULL) {
+        return -1;
+    }
+    int rc = check_contract(&p, held, &report, e);
+    lanes_release(node->lanes, &held);
+    if (rc != 0) {
+        return -1;
+    }
+    result_record result = {.speedup = (double)NAN,
+                            .candidate_ms = (double)NAN,
+                            .baseline_ms = (double)NAN,
+                            .wall_ms = (double)(clock_mono_us() - start) / 1000.0};
+    result.text = report.json;
+    rc = ledger_result(account, &result, e);
+    return rc;
+}

@@ -1,0 +1,65 @@
+/* session - a node's connection to its coordinator
+ *
+ * Purpose:   registers the node, takes leases, carries what task threads send and brings back the
+ *            answers; a second thread with its own socket beats, carrying the age of the loop's last
+ *            tick, so that a wedged loop is seen and a busy host is not.
+ * Ownership: session_create borrows everything in the options until session_destroy.
+ * Threads:   session_run is the loop thread. session_call, session_post and session_free_slot are for
+ *            any thread; the callbacks run on the loop thread and must not block.
+ * Errors:    session_run fails when the coordinator refuses the node for good. A call fails with the
+ *            coordinator's own code (ERR_CONFLICT: the lease is not ours any more), ERR_TIMEOUT, or
+ *            ERR_UNAVAILABLE when the session ends or the coordinator was replaced.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef CE_AGENT_NODE_SESSION_H
+#define CE_AGENT_NODE_SESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/err.h"
+#include "wire/message.h"
+
+enum { SESSION_QUEUE = 1024, SESSION_ANSWER_MS = 120000 };
+
+typedef struct session session;
+
+/* What the node does when the coordinator speaks. */
+typedef struct session_events {
+    void (*lease)(void *arg, message *lease);    /* may move the body out */
+    void (*cancel)(void *arg, const char *task); /* NULL: every task */
+    void *arg;
+} session_events;
+
+typedef struct session_options {
+    const char *coordinator; /* endpoint */
+    const char *node;        /* name */
+    int64_t slots;
+    const char *software; /* JSON object of versions */
+    const struct row_device *devices;
+    size_t device_count;
+    session_events events;
+} session_options;
+
+session *session_create(const session_options *options, err *e);
+void session_destroy(session **self);
+
+/* session_run serves until the coordinator says bye or session_stop. */
+int session_run(session *self, err *e);
+/* session_stop ends session_run from any thread or from a signal descriptor's handler. */
+void session_stop(session *self);
+/* session_watch calls fn on the loop thread whenever fd is readable. */
+void session_watch(session *self, int fd, void (*fn)(void *arg), void *arg);
+
+/* session_call sends m (consumed) and waits for the message that answers it. An ack that carries a code
+ * becomes that error. */
+int session_call(session *self, message *m, message *answer, err *e);
+/* session_post sends m (consumed), which nobody answers. */
+int session_post(session *self, message *m, err *e);
+/* session_try_post is session_post for the loop thread: it never waits for room. */
+int session_try_post(session *self, message *m, err *e);
+/* session_free_slot tells that `free` more tasks fit. */
+void session_free_slot(session *self, int64_t free, int64_t in_flight);
+
+#endif

@@ -1,0 +1,68 @@
+/* stage - what the five stages share
+ *
+ * Purpose:   a stage is one function that reads and moves on the pipeline's state and fills a stage
+ *            record; the table `stages` lists them in order.
+ * Ownership: the pipeline owns its state; a stage record owns what the stage_* helpers add to it.
+ * Threads:   one task thread.
+ * Errors:    an err is the harness; what is true of a candidate goes into the record.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef CE_AGENT_NODE_STAGES_STAGE_H
+#define CE_AGENT_NODE_STAGES_STAGE_H
+
+#include "agent-node/pipeline.h"
+#include "providers/provider.h"
+
+/* A conversation with a model: system text and turns that alternate from user to assistant. */
+typedef struct conversation {
+    char *system;
+    provider_turn *turns; /* texts owned */
+    size_t count;
+} conversation;
+void conversation_init(conversation *self, char *system); /* takes the text */
+void conversation_fini(conversation *self);
+void conversation_add(conversation *self, const char *role, const char *text);
+
+/* What a stage is doing now. */
+typedef struct stage_work {
+    stage_id id;
+    stage_record record; /* filled as the stage goes on */
+    int64_t calls;       /* model calls so far */
+    int64_t device_us;   /* time on the device lane so far */
+} stage_work;
+
+typedef int stage_fn(pipeline *p, stage_work *w, err *e);
+typedef struct stage_entry {
+    stage_id id;
+    stage_fn *run;
+} stage_entry;
+extern const stage_entry stage_table[SPEC_STAGES];
+
+/* One function a stage. */
+stage_fn stage_interview, stage_codegen, stage_correctness, stage_performance, stage_polish;
+
+/* stage_ask puts the conversation to the stage's model: a recorded answer is used again, a new one is
+ * committed before this returns. The answer is added to the conversation. */
+int stage_ask(pipeline *p, stage_work *w, conversation *talk, provider_answer *out, err *e);
+/* stage_may_ask: budget left? */
+bool stage_may_ask(const pipeline *p, const stage_work *w);
+
+/* stage_try takes an answer to a compiled candidate: parse, plan, compile, gate. *out is NULL when it
+ * failed on the way; the attempt is recorded either way, and `complaint` (fresh text) says what to tell
+ * the model. */
+int stage_try(pipeline *p, stage_work *w, const provider_answer *answer, candidate **out,
+              char **complaint, err *e);
+
+/* performance_result moves what the performance stage measured into the task's result. */
+void performance_result(pipeline *p, const stage_record *record);
+
+/* stage_attempt adds an attempt to the record; text arguments are copied. */
+attempt_record *stage_attempt(pipeline *p, stage_work *w, outcome result, const char *detail,
+                              const char *text);
+
+/* stage_decide sets the record's status and outcome. */
+void stage_decide(stage_work *w, const char *status, outcome result, const char *detail,
+                  const char *text);
+void stage_note(stage_work *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

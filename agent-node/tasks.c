@@ -1,0 +1,203 @@
+/* tasks - the tasks a node is working on, one thread each
+ *
+ * A slot is free, running, or finished and not joined yet; the loop thread joins finished ones before
+ * it starts another. A task ends with a result, or with give_back when the harness failed, or with
+ * nothing when the lease is no longer ours.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "agent-node/tasks.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/scoped.h"
+#include "common/xalloc.h"
+
+typedef struct task {
+    tasks *owner;
+    pthread_t thread;
+    message lease; /* body.lease */
+    atomic_bool cancelled;
+    atomic_bool finished; /* the thread is about to end: join it */
+    atomic_bool used;
+} task;
+
+struct tasks {
+    node_parts parts;
+    int64_t slots;
+    task *slot; /* more than `slots`: a lease may be under way while one ends */
+    size_t slot_count;
+};
+
+enum { SPARE_SLOTS = 8 };
+
+tasks *tasks_create(const node_parts *parts, int64_t slots)
+{
+    tasks *self = xcalloc(1, sizeof(*self));
+    self->parts = *parts;
+    self->slots = slots;
+    self->slot_count = (size_t)slots + SPARE_SLOTS;
+    self->slot = xcalloc(self->slot_count, sizeof(*self->slot));
+    return self;
+}
+
+static void join(task *t)
+{
+    pthread_join(t->thread, NULL);
+    message_fini(&t->lease);
+    atomic_store(&t->used, false);
+}
+
+void tasks_cancel(tasks *self, const char *name)
+{
+    for (size_t i = 0; i < self->slot_count; i++) {
+        task *t = &self->slot[i];
+        if (atomic_load(&t->used) &&
+            (name == NULL || strcmp(t->lease.body.lease.task, name) == 0)) {
+            atomic_store(&t->cancelled, true);
+        }
+    }
+}
+
+void tasks_destroy(tasks **self_p)
+{
+    tasks *self = *self_p;
+    if (self == NULL) {
+        return;
+    }
+    tasks_cancel(self, NULL);
+    for (size_t i = 0; i < self->slot_count; i++) {
+        if (atomic_load(&self->slot[i].used)) {
+            join(&self->slot[i]);
+        }
+    }
+    free(self->slot);
+    free(self);
+    *self_p = NULL;
+}
+
+/* ---- the task thread ---- */
+
+static int run_spec(const tasks *self, const ledger *account, const struct msg_lease *lease,
+                    const task_spec *spec, err *e)
+{
+    checkpoint done = {.stages = lease->stages,
+                       .stage_count = lease->stages_count,
+                       .calls = lease->calls,
+                       .call_count = lease->calls_count};
+    if (strcmp(spec->kind, "contract") == 0) {
+        return pipeline_contract(&self->parts, account, spec, e);
+    }
+    if (strcmp(spec->kind, "synthesize") == 0) {
+        return pipeline_run(&self->parts, account, spec, &done, e);
+    }
+    return err_set(e, ERR_PROTOCOL, "unknown kind of task '%s'", spec->kind);
+}
+
+static int run(const tasks *self, const ledger *account, const struct msg_lease *lease, err *e)
+{
+    SCOPED(task_spec_fini) task_spec spec = {0};
+    SCOPED(scoped_free) char *text = ledger_get_text(account, &lease->spec, e);
+    if (text == NULL || task_spec_read(text, strlen(text), &spec, e) != 0) {
+        return -1;
+    }
+    return run_spec(self, account, lease, &spec, e);
+}
+
+/* How a failed task is told: not at all when the lease is gone, else by giving it back. */
+static void tell_failure(const ledger *account, const err *why)
+{
+    err e;
+    bool ours = !atomic_load(account->cancelled) && why->code != ERR_CONFLICT;
+    if (!ours) {
+        log_line(LOG_INFO, "task", "%s dropped: %s", account->task, why->text);
+        return;
+    }
+    log_err(LOG_WARN, "task", why, "%s given back", account->task);
+    if (ledger_give_back(account, why, &e) != 0) {
+        log_err(LOG_WARN, "task", &e, "%s could not be given back", account->task);
+    }
+}
+
+static void report_slots(tasks *self)
+{
+    int64_t in_flight = 0;
+    for (size_t i = 0; i < self->slot_count; i++) {
+        in_flight += atomic_load(&self->slot[i].used) && !atomic_load(&self->slot[i].finished);
+    }
+    int64_t left = self->slots - in_flight;
+    session_free_slot(self->parts.session, left > 0 ? left : 0, in_flight);
+}
+
+static void *task_main(void *arg)
+{
+    task *t = arg;
+    tasks *self = t->owner;
+    const struct msg_lease *lease = &t->lease.body.lease;
+    ledger account = {.session = self->parts.session,
+                      .blobs = self->parts.blobs,
+                      .token = lease->token,
+                      .cancelled = &t->cancelled};
+    err why;
+    snprintf(account.task, sizeof(account.task), "%s", lease->task);
+    if (run(self, &account, lease, &why) != 0) {
+        tell_failure(&account, &why);
+    }
+    atomic_store(&t->finished, true);
+    report_slots(self);
+    return NULL;
+}
+
+/* ---- the loop thread ---- */
+
+static task *free_slot(tasks *self)
+{
+    for (size_t i = 0; i < self->slot_count; i++) {
+        task *t = &self->slot[i];
+        if (atomic_load(&t->used) && atomic_load(&t->finished)) {
+            join(t);
+        }
+        if (!atomic_load(&t->used)) {
+            return t;
+        }
+    }
+    return NULL;
+}
+
+/* Gives a lease back that no thread took. */
+static void refuse(const tasks *self, const struct msg_lease *lease, const char *why)
+{
+    message m;
+    err e;
+    message_init(&m, MSG_GIVE_BACK);
+    message_set_str(&m.body.give_back.task, lease->task);
+    m.body.give_back.token = lease->token;
+    m.body.give_back.code = ERR_LIMIT;
+    m.body.give_back.retry = true;
+    message_set_str(&m.body.give_back.text, why);
+    if (session_try_post(self->parts.session, &m, &e) != 0) {
+        log_err(LOG_ERROR, "task", &e, "%s could not be given back", lease->task);
+    }
+}
+
+void tasks_lease(tasks *self, message *lease)
+{
+    task *t = free_slot(self);
+    if (t == NULL) {
+        refuse(self, &lease->body.lease, "the node has no free slot");
+        return;
+    }
+    t->owner = self;
+    t->lease = *lease;
+    memset(lease, 0, sizeof(*lease));
+    atomic_store(&t->cancelled, false);
+    atomic_store(&t->finished, false);
+    atomic_store(&t->used, true);
+    if (pthread_create(&t->thread, NULL, task_main, t) != 0) {
+        refuse(self, &t->lease.body.lease, "the node cannot start a thread");
+        message_fini(&t->lease);
+        atomic_store(&t->used, false);
+    }
+}

@@ -1,0 +1,25 @@
+/* tasks - the tasks a node is working on, one thread each
+ *
+ * Purpose:   starts a thread for each lease, tells the coordinator how it ended, cancels.
+ * Ownership: tasks_destroy cancels all and joins them.
+ * Threads:   tasks_lease and tasks_cancel on the loop thread; they do not block.
+ * Errors:    none to the caller: what goes wrong with a task is told to the coordinator.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef CE_AGENT_NODE_TASKS_H
+#define CE_AGENT_NODE_TASKS_H
+
+#include "agent-node/pipeline.h"
+#include "wire/message.h"
+
+typedef struct tasks tasks;
+
+/* tasks_create: parts are borrowed. */
+tasks *tasks_create(const node_parts *parts, int64_t slots);
+void tasks_destroy(tasks **self);
+/* tasks_lease starts a task; takes the lease's body. */
+void tasks_lease(tasks *self, message *lease);
+/* tasks_cancel: NULL cancels every task. */
+void tasks_cancel(tasks *self, const char *task);
+
+#endif

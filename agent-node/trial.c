@@ -1,0 +1,70 @@
+/* trial - a candidate on a device: the judge has its problem open, a fresh runner has it loaded
+ *
+ * SPDX-License-Identifier: MIT */
+#include "agent-node/trial.h"
+
+#include <string.h>
+
+#include "common/file.h"
+#include "common/scoped.h"
+
+static runner_proc *start_runner(const pipeline *p, const lane *held, err *e)
+{
+    SCOPED(scoped_free) char *here = file_self_dir(e);
+    if (here == NULL) {
+        return NULL;
+    }
+    SCOPED(scoped_free) char *binary = file_join(here, "ce-runner");
+    runner_options options = {.binary = binary,
+                              .device = lane_get_facts(held)->device,
+                              .fake_script = p->node->settings->fake,
+                              .problem = p->spec->problem};
+    return runner_proc_start(&options, e);
+}
+
+int trial_open(trial *self, const pipeline *p, lane *held, const candidate *c,
+               runner_verdict *verdict, err *e)
+{
+    *self = (trial){.p = p, .c = c};
+    self->judge = lane_judge(held, e);
+    if (self->judge == NULL ||
+        judge_open(self->judge, p->terms, p->reference, p->spec->reference_file, e) != 0) {
+        return -1;
+    }
+    self->runner = start_runner(p, held, e);
+    if (self->runner == NULL) {
+        return -1;
+    }
+    runner_candidate loaded = {.cubin = c->compiled.cubin.data,
+                               .cubin_size = c->compiled.cubin.size,
+                               .contract = p->spec->contract,
+                               .plan = c->plan_text};
+    return runner_proc_load(self->runner, &loaded, verdict, e);
+}
+
+void trial_fini(trial *self)
+{
+    runner_proc_destroy(&self->runner);
+}
+
+int64_t trial_seed(const task_spec *spec, const char *purpose, int64_t number)
+{
+    const hash_part parts[] = {{"seed", &spec->seed, sizeof(spec->seed)},
+                               {"problem", spec->problem, strlen(spec->problem)},
+                               {"sample", &spec->sample, sizeof(spec->sample)},
+                               {"purpose", purpose, strlen(purpose)},
+                               {"number", &number, sizeof(number)}};
+    hash h = hash_list(parts, sizeof(parts) / sizeof(parts[0]));
+    uint64_t bits = 0;
+    memcpy(&bits, h.bytes, sizeof(bits));
+    return (int64_t)(bits >> 2);
+}
+
+void trial_say(const pipeline *p, const contract_shape *shape, const char *family,
+               runner_verdict *verdict)
+{
+    SCOPED(scoped_free) char *label = contract_shape_label(p->terms, shape);
+    char text[RUNNER_TEXT_MAX];
+    snprintf(text, sizeof(text), "at %s (%s values): %s", label, family, verdict->text);
+    memcpy(verdict->text, text, sizeof(text));
+}
