@@ -16,8 +16,8 @@ static const char *const top_keys[] = {"default", "problems", NULL};
 static const char *const entry_keys[] = {"load",         "check",     "time",     "compare",
                                          "candidate_ms", "baselines", "delay_ms", "crash",
                                          "hang",         NULL};
-static const char *const phase_keys[] = {"outcome", "detail", "text", "elapsed_us", "crash",
-                                         "hang",    NULL};
+static const char *const phase_keys[] = {"outcome", "detail", "text", "elapsed_us",
+                                         "crash",   "hang",   NULL};
 
 void fake_script_init(fake_script *self)
 {

@@ -44,6 +44,7 @@ typedef struct gpu_cuda {
     uint64_t *sum_host; /* pinned */
     CUdeviceptr sum_at; /* its device address */
     size_t granularity; /* of mappings */
+    bool broken;        /* the candidate hangs or faulted: a call that frees could wait for ever */
     uint8_t arena[ARENA_BYTES];
     void *params[ARENA_SLOTS];
 } gpu_cuda;
@@ -246,7 +247,7 @@ static int make_context(gpu_cuda *g, err *e)
 static void cuda_unload(gpu *self)
 {
     gpu_cuda *g = cuda_of(self);
-    if (g->candidate != NULL)
+    if (g->candidate != NULL && !g->broken)
         g->api.module_unload(g->candidate);
     g->candidate = NULL;
 }
@@ -254,7 +255,7 @@ static void cuda_unload(gpu *self)
 static void cuda_close(gpu *self)
 {
     gpu_cuda *g = cuda_of(self);
-    if (g->api.library != NULL) {
+    if (g->api.library != NULL && !g->broken) {
         cuda_unload(self);
         if (g->sum_host != NULL)
             g->api.host_free(g->sum_host);
@@ -347,6 +348,8 @@ static int cuda_examine(gpu *self, const gpu_call *call, runner_verdict *out, er
 static void cuda_unmap(gpu *self, gpu_mem *mem)
 {
     gpu_cuda *g = cuda_of(self);
+    if (g->broken)
+        return;
     if (mem->base != 0)
         g->api.mem_unmap(mem->base, mem->bytes);
     if (mem->handle != 0)
@@ -542,47 +545,62 @@ static void tell_hung(runner_verdict *out, int64_t deadline_ms)
                 (long long)deadline_ms);
 }
 
-static int cuda_run(gpu *self, const gpu_call *calls, size_t count, int64_t deadline_ms,
-                    runner_verdict *out, err *e)
+/* wait_until polls, so that a kernel that never ends cannot hold us. */
+static CUresult wait_until(const gpu_cuda *g, int64_t end_us)
 {
-    gpu_cuda *g = cuda_of(self);
+    useconds_t nap = NAP_MIN_US;
+    CUresult code;
+    while ((code = g->api.stream_query(g->stream)) == CUDA_ERROR_NOT_READY) {
+        if (clock_mono_us() > end_us)
+            return code;
+        usleep(nap);
+        nap = nap * 2 < NAP_MAX_US ? nap * 2 : NAP_MAX_US;
+    }
+    return code;
+}
+
+static int run_calls(gpu_cuda *g, const gpu_call *calls, size_t count, int64_t deadline_ms,
+                     runner_verdict *out, err *e)
+{
     int64_t start = clock_mono_us();
     if (queue_calls(g, calls, count, out, e) < 0)
         return -1;
     if (!verdict_is_ok(out))
         return 0;
-    useconds_t nap = NAP_MIN_US;
-    CUresult code;
-    while ((code = g->api.stream_query(g->stream)) == CUDA_ERROR_NOT_READY) {
-        if (clock_mono_us() - start > deadline_ms * 1000) {
-            out->elapsed_us = clock_mono_us() - start;
-            tell_hung(out, deadline_ms);
-            return 0;
-        }
-        usleep(nap);
-        nap = nap * 2 < NAP_MAX_US ? nap * 2 : NAP_MAX_US;
-    }
+    CUresult code = wait_until(g, start + deadline_ms * 1000);
     out->elapsed_us = clock_mono_us() - start;
-    if (code == CUDA_SUCCESS || fault_judge((int64_t)code, FAULT_AT_WAIT, NULL, out))
-        return 0;
-    return failed(&g->api, code, e, "wait for the candidate");
+    if (code == CUDA_ERROR_NOT_READY)
+        tell_hung(out, deadline_ms);
+    else if (code != CUDA_SUCCESS && !fault_judge((int64_t)code, FAULT_AT_WAIT, NULL, out))
+        return failed(&g->api, code, e, "wait for the candidate");
+    return 0;
+}
+
+static int cuda_run(gpu *self, const gpu_call *calls, size_t count, int64_t deadline_ms,
+                    runner_verdict *out, err *e)
+{
+    gpu_cuda *g = cuda_of(self);
+    int rc = run_calls(g, calls, count, deadline_ms, out, e);
+    g->broken |= rc < 0 || !verdict_is_ok(out);
+    return rc;
 }
 
 /* ---- timing ---- */
 
 typedef struct graph_set {
-    const cuda_api *api;
+    const gpu_cuda *owner;
     CUgraph calls[CE_TIMING_SLOTS_MAX];
     CUgraph prepare[CE_TIMING_SLOTS_MAX];
 } graph_set;
 
 static void graph_set_fini(graph_set *self)
 {
-    for (size_t k = 0; k < CE_TIMING_SLOTS_MAX; k++) {
+    const gpu_cuda *g = self->owner;
+    for (size_t k = 0; k < CE_TIMING_SLOTS_MAX && !g->broken; k++) {
         if (self->calls[k] != NULL)
-            self->api->graph_destroy(self->calls[k]);
+            g->api.graph_destroy(self->calls[k]);
         if (self->prepare[k] != NULL)
-            self->api->graph_destroy(self->prepare[k]);
+            g->api.graph_destroy(self->prepare[k]);
     }
 }
 
@@ -614,7 +632,6 @@ static int capture_calls(gpu_cuda *g, const gpu_slot *slot, CUgraph *out, runner
 static int capture_slots(gpu_cuda *g, const gpu_time_job *job, graph_set *set, runner_verdict *out,
                          err *e)
 {
-    set->api = &g->api;
     for (size_t k = 0; k < job->slot_count; k++) {
         if (capture_fills(g, &job->slots[k], &set->prepare[k], e) < 0 ||
             capture_calls(g, &job->slots[k], &set->calls[k], out, e) < 0)
@@ -641,14 +658,13 @@ static int explain_timing(const ce_timing_out *t, int64_t deadline_ms, runner_ve
                       "timing: %s", t->text);
 }
 
-static int cuda_time(gpu *self, const gpu_time_job *job, gpu_timing *timing, runner_verdict *out,
-                     err *e)
+static int time_slots(gpu_cuda *g, const gpu_time_job *job, gpu_timing *timing, runner_verdict *out,
+                      err *e)
 {
-    gpu_cuda *g = cuda_of(self);
     if (job->slot_count > CE_TIMING_SLOTS_MAX || job->samples > CE_TIMING_SAMPLES_MAX)
         return err_set(e, ERR_PROTOCOL, "%zu slots or %zu samples are too many", job->slot_count,
                        job->samples);
-    SCOPED(graph_set_fini) graph_set set = {.api = &g->api};
+    SCOPED(graph_set_fini) graph_set set = {.owner = g};
     if (capture_slots(g, job, &set, out, e) < 0)
         return -1;
     if (!verdict_is_ok(out))
@@ -658,16 +674,27 @@ static int cuda_time(gpu *self, const gpu_time_job *job, gpu_timing *timing, run
                        .graphs = (void *const *)set.calls,
                        .prepare = (void *const *)set.prepare,
                        .stream = g->stream,
-                       .l2_bytes = (uint64_t)self->facts.l2_bytes,
+                       .l2_bytes = (uint64_t)g->base.facts.l2_bytes,
                        .samples = (uint32_t)job->samples,
                        .deadline_ms = (uint32_t)job->deadline_ms};
     ce_timing_out t = {.size = sizeof t, .samples = timing->samples};
-    if (ce_timing_run(&j, &t) < 0)
+    if (ce_timing_run(&j, &t) < 0) {
+        g->broken = true;
         return explain_timing(&t, job->deadline_ms, out, e);
+    }
     timing->sample_count = t.sample_count;
     timing->event_floor_ms = t.event_floor_ms;
     timing->warmup_calls = t.warmup_calls;
     return 0;
+}
+
+static int cuda_time(gpu *self, const gpu_time_job *job, gpu_timing *timing, runner_verdict *out,
+                     err *e)
+{
+    gpu_cuda *g = cuda_of(self);
+    int rc = time_slots(g, job, timing, out, e);
+    g->broken |= rc < 0 || !verdict_is_ok(out);
+    return rc;
 }
 
 static const gpu_ops cuda_ops = {

@@ -1,0 +1,349 @@
+/* buffers - see buffers.h.
+ *
+ * Data lies at the end of its mapping: a small stride past the end reaches unmapped addresses and
+ * faults, a smaller one changes canary. What is left of the mapping in front of the data is canary too.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "agent-node/runner/buffers.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/scoped.h"
+#include "common/xalloc.h"
+#include "wire/message.h"
+
+enum { GAP_STEPS = 16 }; /* the salt moves data by up to so many times BUFFERS_ALIGN */
+
+typedef struct region {
+    gpu_mem mem;
+    uint64_t at, bytes; /* of the data */
+    const char *name;   /* of the tensor; NULL: scratch */
+    size_t number;      /* of the tensor or scratch */
+    dtype type;         /* tensors only */
+    bool input;
+    uint64_t sum; /* inputs: checksum after the import */
+} region;
+
+struct buffers {
+    gpu *device;
+    region *regions; /* inputs, outputs, scratch */
+    size_t input_count, tensor_count, count;
+    uint64_t salt;
+    bool is_protected;
+};
+
+/* ---- patterns and places: pure ---- */
+
+uint64_t buffers_mix(uint64_t salt)
+{
+    uint64_t z = salt + 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+uint32_t buffers_sentinel(dtype type, uint64_t salt, uint32_t *width)
+{
+    uint64_t p = buffers_mix(salt);
+    switch (type) {
+    case DTYPE_F16:
+        *width = 2;
+        return 0x7E00u | (uint32_t)(1 + p % 510);
+    case DTYPE_BF16:
+        *width = 2;
+        return 0x7FC0u | (uint32_t)(1 + p % 62);
+    case DTYPE_F32:
+        *width = 4;
+        return 0x7FC00000u | (uint32_t)(1 + p % 4194302);
+    case DTYPE_F64:
+        *width = 4;
+        return 0x7FF80000u | (uint32_t)(1 + p % 524286);
+    case DTYPE_I8:
+    case DTYPE_U8:
+    case DTYPE_I32:
+    case DTYPE_I64:
+    case DTYPE_BOOL:
+    case DTYPE_COUNT:
+        break;
+    }
+    *width = 1;
+    return 0xA5u;
+}
+
+uint32_t buffers_scratch_sentinel(uint64_t salt)
+{
+    return 0x7FF8u | (uint32_t)(buffers_mix(salt) & 7);
+}
+
+uint32_t buffers_canary(uint64_t salt, size_t index)
+{
+    return (uint32_t)(buffers_mix(buffers_mix(salt) + index) >> 32);
+}
+
+static uint64_t gap(uint64_t salt, size_t index)
+{
+    return BUFFERS_CANARY_MIN + BUFFERS_ALIGN * (buffers_mix(~salt + index) % GAP_STEPS);
+}
+
+uint64_t buffers_need(uint64_t bytes, uint64_t salt, size_t index)
+{
+    return BUFFERS_CANARY_MIN + bytes + gap(salt, index) + BUFFERS_ALIGN - 1;
+}
+
+uint64_t buffers_offset(uint64_t bytes, uint64_t mapped, uint64_t salt, size_t index)
+{
+    return (mapped - gap(salt, index) - bytes) / BUFFERS_ALIGN * BUFFERS_ALIGN;
+}
+
+/* ---- create ---- */
+
+void buffers_destroy(buffers **self)
+{
+    buffers *b = TAKE(*self);
+    if (b == NULL)
+        return;
+    for (size_t i = 0; i < b->count; i++)
+        b->device->ops->unmap(b->device, &b->regions[i].mem);
+    free(b->regions);
+    free(b);
+}
+
+static int size_tensors(buffers *b, const buffers_spec *spec, err *e)
+{
+    const contract *c = spec->terms;
+    for (size_t i = 0; i < b->tensor_count; i++) {
+        region *r = &b->regions[i];
+        int64_t elements = 0;
+        if (contract_elements(c, i, spec->shape, &elements, e) < 0)
+            return -1;
+        if (__builtin_mul_overflow((uint64_t)elements, dtype_size(c->tensors[i].type), &r->bytes))
+            return err_set(e, ERR_LIMIT, "tensor %s is too large", c->tensors[i].name);
+        r->name = c->tensors[i].name;
+        r->number = i;
+        r->type = c->tensors[i].type;
+        r->input = i < b->input_count;
+    }
+    for (size_t i = 0; i < spec->steps->scratch_count; i++) {
+        b->regions[b->tensor_count + i].bytes = (uint64_t)spec->steps->scratch_bytes[i];
+        b->regions[b->tensor_count + i].number = i;
+    }
+    return 0;
+}
+
+static gpu_fill sentinel_fill(const buffers *b, const region *r)
+{
+    gpu_fill fill = {.at = r->at, .width = 2};
+    fill.value = r->name != NULL ? buffers_sentinel(r->type, b->salt, &fill.width)
+                                 : buffers_scratch_sentinel(b->salt);
+    fill.count = r->bytes / fill.width;
+    return fill;
+}
+
+/* fill_region writes canary everywhere, then the sentinel over the data. */
+static int fill_region(const buffers *b, size_t index, err *e)
+{
+    const region *r = &b->regions[index];
+    gpu_fill canary = {r->mem.base, buffers_canary(b->salt, index), 4, r->mem.bytes / 4};
+    if (b->device->ops->fill(b->device, &canary, e) < 0)
+        return -1;
+    if (r->input)
+        return 0;
+    gpu_fill sentinel = sentinel_fill(b, r);
+    return b->device->ops->fill(b->device, &sentinel, e);
+}
+
+static int map_region(buffers *b, size_t index, err *e)
+{
+    region *r = &b->regions[index];
+    uint64_t need = buffers_need(r->bytes, b->salt, index);
+    if (need < r->bytes)
+        return err_set(e, ERR_LIMIT, "buffer %zu is too large", index);
+    if (b->device->ops->map(b->device, need, &r->mem, e) < 0)
+        return err_wrap(e, "%s", r->name != NULL ? r->name : "scratch");
+    r->at = r->mem.base + buffers_offset(r->bytes, r->mem.bytes, b->salt, index);
+    return fill_region(b, index, e);
+}
+
+buffers *buffers_create(gpu *device, const buffers_spec *spec, err *e)
+{
+    SCOPED(buffers_destroy) buffers *b = xcalloc(1, sizeof *b);
+    b->device = device;
+    b->salt = spec->salt;
+    b->input_count = spec->terms->input_count;
+    b->tensor_count = b->input_count + spec->terms->output_count;
+    b->count = b->tensor_count + spec->steps->scratch_count;
+    b->regions = xcalloc(b->count, sizeof *b->regions);
+    if (size_tensors(b, spec, e) < 0)
+        return NULL;
+    for (size_t i = 0; i < b->count; i++)
+        if (map_region(b, i, e) < 0)
+            return NULL;
+    return TAKE(b);
+}
+
+/* ---- data in and out ---- */
+
+static int check_span(const region *r, const struct row_span *span, err *e)
+{
+    if ((uint64_t)span->bytes == r->bytes)
+        return 0;
+    return err_set(e, ERR_PROTOCOL, "staging holds %lld bytes for %s, the contract says %llu",
+                   (long long)span->bytes, r->name, (unsigned long long)r->bytes);
+}
+
+int buffers_import(buffers *self, uint64_t staging, const struct row_span *inputs, err *e)
+{
+    gpu *g = self->device;
+    for (size_t i = 0; i < self->input_count; i++) {
+        region *r = &self->regions[i];
+        if (check_span(r, &inputs[i], e) < 0 ||
+            g->ops->copy(g, r->at, staging + (uint64_t)inputs[i].offset, r->bytes, e) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < self->input_count; i++) {
+        region *r = &self->regions[i];
+        if (g->ops->sum(g, r->at, r->bytes, self->salt, &r->sum, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int buffers_protect(buffers *self, err *e)
+{
+    for (size_t i = 0; i < self->input_count; i++)
+        if (self->device->ops->protect(self->device, &self->regions[i].mem, e) < 0)
+            return -1;
+    self->is_protected = true;
+    return 0;
+}
+
+int buffers_export(const buffers *self, uint64_t staging, const struct row_span *outputs, err *e)
+{
+    gpu *g = self->device;
+    for (size_t i = self->input_count; i < self->tensor_count; i++) {
+        const region *r = &self->regions[i];
+        const struct row_span *span = &outputs[i - self->input_count];
+        if (check_span(r, span, e) < 0 ||
+            g->ops->copy(g, staging + (uint64_t)span->offset, r->at, r->bytes, e) < 0)
+            return -1;
+    }
+    return g->ops->wait(g, e);
+}
+
+/* ---- verify ---- */
+
+/* Changed canary bytes nearest to the data. */
+typedef struct damage {
+    bool before, after;
+    uint64_t distance; /* bytes between it and the data */
+} damage;
+
+static uint8_t canary_byte(uint32_t word, uint64_t offset)
+{
+    return (uint8_t)(word >> (8 * (offset % 4)));
+}
+
+/* look reads the canary of a region. `first` and `after` are offsets from the start of the mapping. */
+static int look(const buffers *b, size_t index, damage *out, err *e)
+{
+    const region *r = &b->regions[index];
+    gpu *g = b->device;
+    uint32_t word = buffers_canary(b->salt, index);
+    uint64_t first = r->at - r->mem.base;
+    uint64_t after = first + r->bytes;
+    uint64_t tail = r->mem.bytes - after;
+    *out = (damage){0};
+    SCOPED(scoped_free) uint8_t *bytes = xmalloc(first > tail ? first : tail);
+    if (g->ops->read(g, bytes, r->at + r->bytes, tail, e) < 0)
+        return -1;
+    for (uint64_t i = 0; i < tail; i++)
+        if (bytes[i] != canary_byte(word, after + i)) {
+            *out = (damage){.after = true, .distance = i};
+            return 0;
+        }
+    if (g->ops->read(g, bytes, r->mem.base, first, e) < 0)
+        return -1;
+    for (uint64_t i = 0; i < first; i++)
+        if (bytes[first - 1 - i] != canary_byte(word, first - 1 - i)) {
+            *out = (damage){.before = true, .distance = i};
+            return 0;
+        }
+    return 0;
+}
+
+static void name_region(const region *r, char *out, size_t size)
+{
+    if (r->name != NULL)
+        snprintf(out, size, "%s", r->name);
+    else
+        snprintf(out, size, "scratch %zu", r->number);
+}
+
+static int verify_canary(const buffers *b, size_t index, runner_verdict *out, err *e)
+{
+    damage d;
+    char name[CONTRACT_NAME_MAX + 1];
+    if (look(b, index, &d, e) < 0)
+        return -1;
+    name_region(&b->regions[index], name, sizeof name);
+    if (d.after)
+        verdict_set(out, OUTCOME_OUT_OF_BOUNDS, "write",
+                    "a kernel wrote outside %s: the byte at offset %llu past its end changed", name,
+                    (unsigned long long)d.distance);
+    if (d.before)
+        verdict_set(out, OUTCOME_OUT_OF_BOUNDS, "write",
+                    "a kernel wrote outside %s: the byte %llu before its start changed", name,
+                    (unsigned long long)d.distance + 1);
+    return 0;
+}
+
+static int verify_input(const buffers *b, size_t index, runner_verdict *out, err *e)
+{
+    const region *r = &b->regions[index];
+    uint64_t sum = 0;
+    if (b->device->ops->sum(b->device, r->at, r->bytes, b->salt, &sum, e) < 0)
+        return -1;
+    if (sum != r->sum)
+        verdict_set(out, OUTCOME_OUT_OF_BOUNDS, "input", "a kernel changed the input %s", r->name);
+    return 0;
+}
+
+int buffers_verify(buffers *self, runner_verdict *out, err *e)
+{
+    for (size_t i = 0; i < self->count && verdict_is_ok(out); i++) {
+        if (self->is_protected && self->regions[i].input)
+            continue;
+        if (verify_canary(self, i, out, e) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < self->input_count && verdict_is_ok(out); i++)
+        if (verify_input(self, i, out, e) < 0)
+            return -1;
+    return 0;
+}
+
+/* ---- look ---- */
+
+uint64_t buffers_tensor(const buffers *self, size_t tensor)
+{
+    return self->regions[tensor].at;
+}
+
+uint64_t buffers_scratch(const buffers *self, size_t scratch, uint64_t *bytes)
+{
+    const region *r = &self->regions[self->tensor_count + scratch];
+    if (bytes != NULL)
+        *bytes = r->bytes;
+    return r->at;
+}
+
+size_t buffers_poison(const buffers *self, gpu_fill *out)
+{
+    size_t n = 0;
+    for (size_t i = self->input_count; i < self->count; i++)
+        if (self->regions[i].bytes != 0)
+            out[n++] = sentinel_fill(self, &self->regions[i]);
+    return n;
+}

@@ -1,0 +1,390 @@
+/* phases - see phases.h.
+ *
+ * Inputs and the first check. A write to read-only memory faults, but a fault does not tell which buffer
+ * it was. So until one check with launches has passed, inputs stay writable and only their checksums
+ * tell: a candidate that writes to an input gets out_of_bounds(input) by name. After that, and always
+ * when timing, inputs are read-only.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "agent-node/runner/phases.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent-node/runner/launch.h"
+#include "common/clock.h"
+#include "common/scoped.h"
+#include "common/xalloc.h"
+#include "wire/message.h"
+
+enum {
+    LOAD_MS = 30000,       /* a module load that takes longer is hung */
+    AFTERWARDS_MS = 30000, /* looking at memory after a launch */
+    REQUEST_MAX_MS = 3600000,
+    POISON_MAX = CONTRACT_TENSORS_MAX + PLAN_SCRATCH_MAX
+};
+
+struct phases {
+    gpu *device;
+    phases_launching_fn *launching;
+    void *arg;
+    contract *terms; /* NULL: nothing loaded */
+    plan *steps;
+    uint8_t *cubin;
+    size_t cubin_size;
+    bool proved; /* a check with launches has passed: inputs are read-only from now on */
+};
+
+phases *phases_create(gpu *device, phases_launching_fn *launching, void *arg)
+{
+    phases *p = xcalloc(1, sizeof *p);
+    p->device = device;
+    p->launching = launching;
+    p->arg = arg;
+    return p;
+}
+
+void phases_destroy(phases **self)
+{
+    phases *p = TAKE(*self);
+    if (p == NULL)
+        return;
+    plan_destroy(&p->steps);
+    contract_destroy(&p->terms);
+    free(p->cubin);
+    free(p);
+}
+
+static int tell_launching(const phases *p, int64_t deadline_ms, err *e)
+{
+    int64_t all = deadline_ms + LOAD_MS + AFTERWARDS_MS;
+    return p->launching(p->arg, all < REQUEST_MAX_MS ? all : REQUEST_MAX_MS, e);
+}
+
+static void tell_plan_fault(const plan_fault *fault, runner_verdict *out)
+{
+    verdict_set(out, OUTCOME_PLAN_INVALID, fault->pointer, "%s: %s", fault->pointer, fault->text);
+}
+
+/* ---- load ---- */
+
+/* load_module is a whole load: whether the driver takes the code is known afterwards. */
+static int load_module(phases *p, runner_verdict *out, err *e)
+{
+    gpu *g = p->device;
+    if (g->ops->load(g, p->cubin, p->cubin_size, out, e) < 0)
+        return -1;
+    g->ops->unload(g);
+    return 0;
+}
+
+int phases_load(phases *self, const struct msg_runner_load *request, runner_verdict *out, err *e)
+{
+    gpu *g = self->device;
+    plan_fault fault;
+    verdict_ok(out);
+    if (self->terms != NULL)
+        return err_set(e, ERR_PROTOCOL, "this runner has a candidate already");
+    contract *terms = contract_parse(request->contract, strlen(request->contract), "contract", e);
+    if (terms == NULL)
+        return err_wrap(e, "runner");
+    self->terms = terms;
+    self->steps = plan_parse(request->plan, strlen(request->plan), terms, &fault);
+    if (self->steps == NULL) {
+        tell_plan_fault(&fault, out);
+        return 0;
+    }
+    self->cubin_size = request->cubin.size;
+    self->cubin = xmemdup(request->cubin.data != NULL ? request->cubin.data : (const uint8_t *)"",
+                          request->cubin.size);
+    if (tell_launching(self, 0, e) < 0)
+        return -1;
+    if (g->ops->script != NULL)
+        return g->ops->script(g, GPU_PHASE_LOAD, NULL, out, e);
+    return load_module(self, out, e);
+}
+
+/* ---- shape and steps ---- */
+
+static int find_dim(const contract *terms, const char *name)
+{
+    for (size_t i = 0; i < terms->dim_count; i++)
+        if (strcmp(terms->dims[i].name, name) == 0)
+            return (int)i;
+    return -1;
+}
+
+static int read_shape(const contract *terms, const struct row_dim *dims, size_t count,
+                      contract_shape *out, err *e)
+{
+    bool seen[CONTRACT_DIMS_MAX] = {false};
+    *out = (contract_shape){{0}};
+    if (count != terms->dim_count)
+        return err_set(e, ERR_PROTOCOL, "the request gives %zu dims, the contract has %zu", count,
+                       terms->dim_count);
+    for (size_t i = 0; i < count; i++) {
+        int at = find_dim(terms, dims[i].name);
+        if (at < 0 || seen[at])
+            return err_set(e, ERR_PROTOCOL, "the request gives dim %s, which is %s", dims[i].name,
+                           at < 0 ? "none of the contract's" : "given twice");
+        seen[at] = true;
+        out->dims[at] = dims[i].value;
+    }
+    return 0;
+}
+
+static plan_device plan_device_of(const gpu_facts *f)
+{
+    plan_device d = {.sm_count = f->sm_count,
+                     .cc = f->cc,
+                     .threads_per_block_max = f->threads_per_block,
+                     .shared_per_block_max = f->shared_per_block,
+                     .memory_bytes = f->memory_bytes};
+    memcpy(d.grid_max, f->grid_max, sizeof d.grid_max);
+    memcpy(d.block_max, f->block_max, sizeof d.block_max);
+    return d;
+}
+
+/* expand gives the plan's steps at the requested shape, or a verdict and no steps. */
+static int expand(const phases *p, const struct row_dim *dims, size_t count, contract_shape *shape,
+                  plan_steps *steps, runner_verdict *out, err *e)
+{
+    plan_fault fault;
+    verdict_ok(out);
+    if (p->steps == NULL)
+        return err_set(e, ERR_PROTOCOL, "no candidate is loaded");
+    if (read_shape(p->terms, dims, count, shape, e) < 0)
+        return -1;
+    plan_device device = plan_device_of(&p->device->facts);
+    if (plan_expand(p->steps, p->terms, shape, &device, steps, &fault) < 0)
+        tell_plan_fault(&fault, out);
+    return 0;
+}
+
+/* ---- staging ---- */
+
+static gpu_staging staging_of(const message_bytes *handle, const char *shm)
+{
+    return (gpu_staging){handle->size == 64 ? handle->data : NULL,
+                         shm != NULL && *shm != '\0' ? shm : NULL};
+}
+
+static int count_spans(const contract *c, size_t slots, size_t inputs, size_t outputs, err *e)
+{
+    if (inputs == c->input_count * slots && outputs == c->output_count)
+        return 0;
+    return err_set(e, ERR_PROTOCOL,
+                   "staging lists %zu inputs and %zu outputs; %zu slots of the contract need %zu "
+                   "and %zu",
+                   inputs, outputs, slots, c->input_count * slots, c->output_count);
+}
+
+/* import_sets fills every set's inputs from staging, slot after slot. */
+static int import_sets(phases *p, const gpu_staging *staging, buffers *const *sets, size_t count,
+                       const struct row_span *inputs, err *e)
+{
+    gpu *g = p->device;
+    uint64_t base = 0;
+    if (g->ops->attach(g, staging, &base, e) < 0)
+        return -1;
+    int rc = 0;
+    for (size_t k = 0; rc == 0 && k < count; k++)
+        rc = buffers_import(sets[k], base, inputs + k * p->terms->input_count, e);
+    return g->ops->detach(g, base, rc == 0 ? e : NULL) < 0 ? -1 : rc;
+}
+
+static int export_set(phases *p, const gpu_staging *staging, const buffers *set,
+                      const struct row_span *outputs, err *e)
+{
+    gpu *g = p->device;
+    uint64_t base = 0;
+    if (g->ops->attach(g, staging, &base, e) < 0)
+        return -1;
+    int rc = buffers_export(set, base, outputs, e);
+    return g->ops->detach(g, base, rc == 0 ? e : NULL) < 0 ? -1 : rc;
+}
+
+/* ---- check ---- */
+
+/* launch_once loads the module, runs the calls and unloads it. */
+static int launch_once(phases *p, const launch *calls, int64_t deadline_ms, runner_verdict *out,
+                       err *e)
+{
+    gpu *g = p->device;
+    if (tell_launching(p, deadline_ms, e) < 0 ||
+        g->ops->load(g, p->cubin, p->cubin_size, out, e) < 0)
+        return -1;
+    if (!verdict_is_ok(out))
+        return 0;
+    int rc = launch_examine(calls, g, out, e);
+    if (rc == 0 && verdict_is_ok(out))
+        rc = g->ops->run(g, calls->calls, calls->count, deadline_ms, out, e);
+    if (rc == 0 && verdict_is_ok(out))
+        g->ops->unload(g);
+    return rc;
+}
+
+static int check_set(phases *p, const struct msg_runner_check *request, const plan_steps *steps,
+                     buffers *set, runner_verdict *out, err *e)
+{
+    gpu_staging staging = staging_of(&request->handle, request->shm);
+    if (import_sets(p, &staging, &set, 1, request->inputs, e) < 0 ||
+        (p->proved && buffers_protect(set, e) < 0))
+        return -1;
+    SCOPED(launch_fini) launch calls = {0};
+    launch_init(&calls, steps, set);
+    if (calls.count > 0 && launch_once(p, &calls, request->deadline_ms, out, e) < 0)
+        return -1;
+    if (!verdict_is_ok(out))
+        return 0;
+    if (buffers_verify(set, out, e) < 0)
+        return -1;
+    if (!verdict_is_ok(out))
+        return 0;
+    p->proved |= calls.count > 0;
+    return export_set(p, &staging, set, request->outputs, e);
+}
+
+int phases_check(phases *self, const struct msg_runner_check *request, runner_verdict *out, err *e)
+{
+    gpu *g = self->device;
+    contract_shape shape;
+    SCOPED(plan_steps_fini) plan_steps steps = {0};
+    if (expand(self, request->dims, request->dims_count, &shape, &steps, out, e) < 0)
+        return -1;
+    if (!verdict_is_ok(out))
+        return 0;
+    if (g->ops->script != NULL)
+        return tell_launching(self, request->deadline_ms, e) < 0
+                   ? -1
+                   : g->ops->script(g, GPU_PHASE_CHECK, NULL, out, e);
+    if (count_spans(self->terms, 1, request->inputs_count, request->outputs_count, e) < 0)
+        return -1;
+    buffers_spec spec = {self->terms, &shape, &steps, (uint64_t)request->salt};
+    SCOPED(buffers_destroy) buffers *set = buffers_create(g, &spec, e);
+    return set == NULL ? -1 : check_set(self, request, &steps, set, out, e);
+}
+
+/* ---- time ---- */
+
+/* The rotated slots of one timing request. */
+typedef struct slot_sets {
+    size_t count;
+    buffers **sets;
+    launch *calls;
+    gpu_slot *slots;
+    gpu_fill (*fills)[POISON_MAX];
+} slot_sets;
+
+static void slot_sets_fini(slot_sets *self)
+{
+    for (size_t k = 0; k < self->count; k++) {
+        launch_fini(&self->calls[k]);
+        buffers_destroy(&self->sets[k]);
+    }
+    free(self->sets);
+    free(self->calls);
+    free(self->slots);
+    free(self->fills);
+}
+
+static int slot_sets_init(slot_sets *self, gpu *g, const buffers_spec *spec, size_t count, err *e)
+{
+    *self = (slot_sets){.count = count};
+    self->sets = xcalloc(count, sizeof(buffers *));
+    self->calls = xcalloc(count, sizeof *self->calls);
+    self->slots = xcalloc(count, sizeof *self->slots);
+    self->fills = xcalloc(count, sizeof *self->fills);
+    for (size_t k = 0; k < count; k++) {
+        self->sets[k] = buffers_create(g, spec, e);
+        if (self->sets[k] == NULL)
+            return err_wrap(e, "slot %zu of %zu", k, count);
+        launch_init(&self->calls[k], spec->steps, self->sets[k]);
+        self->slots[k] = (gpu_slot){.fills = self->fills[k],
+                                    .fill_count = buffers_poison(self->sets[k], self->fills[k]),
+                                    .calls = self->calls[k].calls,
+                                    .call_count = self->calls[k].count};
+    }
+    return 0;
+}
+
+/* run_and_time launches slot 0 once by itself (a fault is then told apart from a failing measurement,
+ * and lazily loaded code is loaded before a graph is captured), then times all slots. */
+static int run_and_time(phases *p, const slot_sets *s, const struct msg_runner_time *request,
+                        gpu_timing *timing, runner_verdict *out, err *e)
+{
+    gpu *g = p->device;
+    int64_t start = clock_mono_ms();
+    if (tell_launching(p, request->deadline_ms, e) < 0 ||
+        g->ops->load(g, p->cubin, p->cubin_size, out, e) < 0)
+        return -1;
+    if (!verdict_is_ok(out))
+        return 0;
+    if (launch_examine(&s->calls[0], g, out, e) < 0)
+        return -1;
+    if (verdict_is_ok(out) &&
+        g->ops->run(g, s->calls[0].calls, s->calls[0].count, request->deadline_ms, out, e) < 0)
+        return -1;
+    if (!verdict_is_ok(out))
+        return 0;
+    int64_t left = request->deadline_ms - (clock_mono_ms() - start);
+    gpu_time_job job = {.slots = s->slots,
+                        .slot_count = s->count,
+                        .samples = (size_t)request->samples,
+                        .deadline_ms = left > 1 ? left : 1};
+    if (g->ops->time(g, &job, timing, out, e) < 0)
+        return -1;
+    if (verdict_is_ok(out))
+        g->ops->unload(g);
+    return 0;
+}
+
+static int time_sets(phases *p, const slot_sets *s, const struct msg_runner_time *request,
+                     gpu_timing *timing, runner_verdict *out, err *e)
+{
+    gpu_staging staging = staging_of(&request->handle, NULL);
+    if (import_sets(p, &staging, s->sets, s->count, request->inputs, e) < 0)
+        return -1;
+    for (size_t k = 0; k < s->count; k++)
+        if (buffers_protect(s->sets[k], e) < 0)
+            return -1;
+    if (run_and_time(p, s, request, timing, out, e) < 0)
+        return -1;
+    for (size_t k = 0; k < s->count && verdict_is_ok(out); k++)
+        if (buffers_verify(s->sets[k], out, e) < 0)
+            return -1;
+    if (!verdict_is_ok(out))
+        return 0;
+    return export_set(p, &staging, s->sets[request->check_slot], request->outputs, e);
+}
+
+int phases_time(phases *self, const struct msg_runner_time *request, gpu_timing *timing,
+                runner_verdict *out, err *e)
+{
+    gpu *g = self->device;
+    contract_shape shape;
+    SCOPED(plan_steps_fini) plan_steps steps = {0};
+    if (expand(self, request->dims, request->dims_count, &shape, &steps, out, e) < 0)
+        return -1;
+    if (!verdict_is_ok(out))
+        return 0;
+    if (request->check_slot >= request->slots)
+        return err_set(e, ERR_PROTOCOL, "check_slot %lld is none of the %lld slots",
+                       (long long)request->check_slot, (long long)request->slots);
+    timing->sample_count = (size_t)request->samples;
+    if (g->ops->script != NULL)
+        return tell_launching(self, request->deadline_ms, e) < 0
+                   ? -1
+                   : g->ops->script(g, GPU_PHASE_TIME, timing, out, e);
+    if (steps.step_count == 0)
+        return err_set(e, ERR_PROTOCOL, "nothing to time: the outputs are empty at this shape");
+    if (count_spans(self->terms, (size_t)request->slots, request->inputs_count,
+                    request->outputs_count, e) < 0)
+        return -1;
+    buffers_spec spec = {self->terms, &shape, &steps, (uint64_t)request->salt};
+    SCOPED(slot_sets_fini) slot_sets s = {0};
+    if (slot_sets_init(&s, g, &spec, (size_t)request->slots, e) < 0)
+        return -1;
+    return time_sets(self, &s, request, timing, out, e);
+}

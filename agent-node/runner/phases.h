@@ -1,0 +1,37 @@
+/* phases - what a runner does with its candidate: load, check, time
+ *
+ * Purpose:   each phase starts from nothing: fresh memory, the module loaded anew, unloaded at the end,
+ *            so no state of a candidate survives from one to the next. Inputs are copied from staging,
+ *            which is closed before anything is launched and opened again for the outputs.
+ * Ownership: phases_create gives an owned object that borrows the device. Messages are borrowed.
+ * Threads:   one owner.
+ * Errors:    as in gpu.h. ERR_PROTOCOL for a request that does not fit the contract.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef CE_AGENT_NODE_RUNNER_PHASES_H
+#define CE_AGENT_NODE_RUNNER_PHASES_H
+
+#include "agent-node/runner/gpu.h"
+#include "agent-node/runner/verdict.h"
+#include "common/err.h"
+
+struct msg_runner_load; /* wire/message.h */
+struct msg_runner_check;
+struct msg_runner_time;
+
+/* Called when the candidate's code is about to meet the driver; the phase ends within deadline_ms. */
+typedef int phases_launching_fn(void *arg, int64_t deadline_ms, err *e);
+
+typedef struct phases phases;
+
+phases *phases_create(gpu *device, phases_launching_fn *launching, void *arg);
+void phases_destroy(phases **self);
+
+/* phases_load keeps contract, plan and machine code; an earlier candidate is refused (ERR_PROTOCOL). */
+int phases_load(phases *self, const struct msg_runner_load *request, runner_verdict *out, err *e);
+int phases_check(phases *self, const struct msg_runner_check *request, runner_verdict *out, err *e);
+/* phases_time fills timing->samples, the caller's array of request->samples. */
+int phases_time(phases *self, const struct msg_runner_time *request, gpu_timing *timing,
+                runner_verdict *out, err *e);
+
+#endif

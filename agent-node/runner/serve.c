@@ -1,0 +1,163 @@
+/* serve - see serve.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "agent-node/runner/serve.h"
+
+#include <stdbool.h>
+
+#include "agent-node/runner/phases.h"
+#include "common/scoped.h"
+#include "common/xalloc.h"
+#include "wire/message.h"
+#include "wire/pipe.h"
+
+typedef struct server {
+    int fd;
+    gpu *device;
+    phases *phases;
+    bool over; /* a verdict other than ok was told */
+} server;
+
+static int say_hello(const server *s, err *e)
+{
+    const gpu_facts *f = &s->device->facts;
+    SCOPED(message_fini) message m;
+    message_init(&m, MSG_RUNNER_HELLO);
+    struct msg_runner_hello *h = &m.body.runner_hello;
+    message_set_str(&h->kind, f->kind);
+    message_set_str(&h->name, f->name);
+    message_set_str(&h->uuid, f->uuid);
+    message_set_str(&h->arch, f->arch);
+    h->cc = f->cc;
+    h->sm_count = f->sm_count;
+    h->l2_bytes = f->l2_bytes;
+    h->memory_bytes = f->memory_bytes;
+    h->shared_per_block = f->shared_per_block;
+    h->threads_per_block = f->threads_per_block;
+    h->driver = f->driver;
+    return pipe_send(s->fd, &m, e);
+}
+
+void serve_failed(int fd, const err *e)
+{
+    SCOPED(message_fini) message m;
+    message_init(&m, MSG_RUNNER_FAILED);
+    struct msg_runner_failed *f = &m.body.runner_failed;
+    f->code = e->code;
+    f->domain = e->domain;
+    f->native = e->native;
+    message_cut_str(&f->text, e->text, ERR_TEXT_MAX - 1);
+    pipe_send(fd, &m, NULL);
+}
+
+static int tell_launching(void *arg, int64_t deadline_ms, err *e)
+{
+    const server *s = arg;
+    SCOPED(message_fini) message m;
+    message_init(&m, MSG_RUNNER_LAUNCHING);
+    m.body.runner_launching.deadline_ms = deadline_ms;
+    return pipe_send(s->fd, &m, e);
+}
+
+static int tell_done(server *s, const runner_verdict *v, err *e)
+{
+    SCOPED(message_fini) message m;
+    message_init(&m, MSG_RUNNER_DONE);
+    struct msg_runner_done *d = &m.body.runner_done;
+    d->outcome = v->result;
+    message_cut_str(&d->detail, v->detail, sizeof v->detail - 1);
+    message_cut_str(&d->text, v->text, sizeof v->text - 1);
+    d->elapsed_us = v->elapsed_us;
+    s->over = !verdict_is_ok(v);
+    return pipe_send(s->fd, &m, e);
+}
+
+static int on_load(server *s, const message *m, err *e)
+{
+    runner_verdict v;
+    if (phases_load(s->phases, &m->body.runner_load, &v, e) < 0)
+        return -1;
+    return tell_done(s, &v, e);
+}
+
+static int on_check(server *s, const message *m, err *e)
+{
+    runner_verdict v;
+    if (phases_check(s->phases, &m->body.runner_check, &v, e) < 0)
+        return -1;
+    return tell_done(s, &v, e);
+}
+
+static int on_time(server *s, const message *m, err *e)
+{
+    runner_verdict v;
+    const struct msg_runner_time *request = &m->body.runner_time;
+    SCOPED(scoped_free) double *samples = xcalloc((size_t)request->samples, sizeof *samples);
+    gpu_timing timing = {.samples = samples};
+    if (phases_time(s->phases, request, &timing, &v, e) < 0)
+        return -1;
+    SCOPED(message_fini) message answer;
+    message_init(&answer, MSG_RUNNER_TIMED);
+    struct msg_runner_timed *t = &answer.body.runner_timed;
+    t->outcome = v.result;
+    message_cut_str(&t->detail, v.detail, sizeof v.detail - 1);
+    message_cut_str(&t->text, v.text, sizeof v.text - 1);
+    s->over = !verdict_is_ok(&v);
+    if (!s->over) {
+        message_set_bytes(&t->samples, samples, timing.sample_count * sizeof *samples);
+        t->event_floor_ms = timing.event_floor_ms;
+        t->warmup_calls = timing.warmup_calls;
+    }
+    return pipe_send(s->fd, &answer, e);
+}
+
+typedef struct handler {
+    message_type type;
+    int (*handle)(server *s, const message *m, err *e);
+} handler;
+
+static const handler handlers[] = {
+    {MSG_RUNNER_LOAD, on_load},
+    {MSG_RUNNER_CHECK, on_check},
+    {MSG_RUNNER_TIME, on_time},
+};
+
+static int dispatch(server *s, const message *m, err *e)
+{
+    for (size_t i = 0; i < sizeof handlers / sizeof *handlers; i++)
+        if (handlers[i].type == m->type)
+            return handlers[i].handle(s, m, e);
+    return err_set(e, ERR_PROTOCOL, "a runner does not take the message %s", message_name(m->type));
+}
+
+static int serve_one(server *s, bool *closed, err *e)
+{
+    SCOPED(message_fini) message m = {0};
+    if (pipe_recv(s->fd, -1, &m, e) < 0) {
+        *closed = e->code == ERR_UNAVAILABLE;
+        return *closed ? 0 : -1;
+    }
+    return dispatch(s, &m, e);
+}
+
+static int serve_all(server *s, err *e)
+{
+    bool closed = false;
+    if (say_hello(s, e) < 0)
+        return -1;
+    while (!closed && !s->over)
+        if (serve_one(s, &closed, e) < 0) {
+            serve_failed(s->fd, e);
+            return -1;
+        }
+    return 0;
+}
+
+int serve_run(int fd, gpu *device, err *e)
+{
+    server s = {.fd = fd, .device = device};
+    s.phases = phases_create(device, tell_launching, &s);
+    int rc = serve_all(&s, e);
+    phases_destroy(&s.phases);
+    return rc;
+}
