@@ -469,7 +469,7 @@ static int eval(const scope *s, int index, int64_t *out);
 /* lazy: && || ?: look at the first operand first. */
 static int lazy(const scope *s, const node *n, int64_t *out)
 {
-    int64_t first;
+    int64_t first = 0;
     if (eval(s, n->a, &first) < 0)
         return -1;
     if (n->op == OP_IF)
@@ -478,7 +478,7 @@ static int lazy(const scope *s, const node *n, int64_t *out)
         *out = first != 0;
         return 0;
     }
-    int64_t second;
+    int64_t second = 0;
     if (eval(s, n->b, &second) < 0)
         return -1;
     *out = second != 0;
@@ -506,7 +506,7 @@ static int eval(const scope *s, int index, int64_t *out)
 int expr_eval(const expr *self, const expr_var *vars, size_t var_count, int64_t *out, err *e)
 {
     scope s = {self, vars, var_count, e};
-    int64_t value;
+    int64_t value = 0;
     if (eval(&s, self->root, &value) < 0)
         return -1;
     *out = value;

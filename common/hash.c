@@ -45,7 +45,7 @@ bool hash_parse(const char *hex, hash *out)
             return false;
         value.bytes[i] = (uint8_t)(high << 4 | low);
     }
-    if (hex[2 * HASH_SIZE] != '\0')
+    if (hex[HASH_HEX - 1] != '\0')
         return false;
     *out = value;
     return true;

@@ -136,8 +136,8 @@ static int read_length(const pack_reader *r, const family *f, uint64_t *length, 
 static int read_count(pack_reader *r, const family *f, size_t max, size_t least, size_t *out,
                       err *e)
 {
-    uint64_t length;
-    size_t head;
+    uint64_t length = 0;
+    size_t head = 0;
     if (read_length(r, f, &length, &head, e) < 0)
         return -1;
     if (length > max)
@@ -196,7 +196,7 @@ int pack_read_i64(pack_reader *r, int64_t *out, err *e)
         return cut_short(e);
     uint64_t bits = number_at(r, (size_t)width);
     if (width == 0)
-        *out = (int8_t)first;
+        *out = signed_of(first, 1);
     else if (first >= 0xd0)
         *out = signed_of(bits, width);
     else if (bits > INT64_MAX)
@@ -238,7 +238,7 @@ int pack_read_bool(pack_reader *r, bool *out, err *e)
 static int look_view(const pack_reader *r, const family *f, size_t max, str *body, size_t *head,
                      err *e)
 {
-    uint64_t length;
+    uint64_t length = 0;
     if (read_length(r, f, &length, head, e) < 0)
         return -1;
     if (length > max)
@@ -252,8 +252,8 @@ static int look_view(const pack_reader *r, const family *f, size_t max, str *bod
 
 int pack_read_str(pack_reader *r, size_t max, str *out, err *e)
 {
-    str body;
-    size_t head;
+    str body = {NULL, 0};
+    size_t head = 0;
     if (look_view(r, &strings, max, &body, &head, e) < 0)
         return -1;
     if (str_utf8_valid(body.data, body.size) != body.size)
@@ -267,8 +267,8 @@ int pack_read_str(pack_reader *r, size_t max, str *out, err *e)
 
 int pack_read_bytes(pack_reader *r, size_t max, str *out, err *e)
 {
-    str body;
-    size_t head;
+    str body = {NULL, 0};
+    size_t head = 0;
     if (look_view(r, &blobs, max, &body, &head, e) < 0)
         return -1;
     *out = body;

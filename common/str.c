@@ -126,23 +126,45 @@ bool str_is_name(const char *text, size_t max)
     return size > 0;
 }
 
+/* utf8_length is what a first byte promises; 0 when no sequence begins with it. */
+static size_t utf8_length(unsigned char first)
+{
+    if (first < 0x80)
+        return 1;
+    if (first < 0xc2 || first > 0xf4)
+        return 0;
+    return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
+/* second_fits: the second byte rules out overlong forms, surrogates and what is above U+10FFFF. */
+static bool second_fits(unsigned char first, unsigned char second)
+{
+    switch (first) {
+    case 0xe0:
+        return second >= 0xa0;
+    case 0xed:
+        return second <= 0x9f;
+    case 0xf0:
+        return second >= 0x90;
+    case 0xf4:
+        return second <= 0x8f;
+    default:
+        return true;
+    }
+}
+
 size_t str_utf8_step(const char *text, size_t size)
 {
     if (size == 0)
         return 0;
     const unsigned char *b = (const unsigned char *)text;
-    if (b[0] < 0x80)
-        return 1;
-    size_t length = b[0] < 0xc2 ? 0 : b[0] < 0xe0 ? 2 : b[0] < 0xf0 ? 3 : b[0] < 0xf5 ? 4 : 0;
-    if (length == 0 || length > size)
+    size_t length = utf8_length(b[0]);
+    if (length > size)
         return 0;
     for (size_t i = 1; i < length; i++)
         if ((b[i] & 0xc0) != 0x80)
             return 0;
-    bool overlong = (b[0] == 0xe0 && b[1] < 0xa0) || (b[0] == 0xf0 && b[1] < 0x90);
-    bool surrogate = b[0] == 0xed && b[1] > 0x9f;
-    bool too_high = b[0] == 0xf4 && b[1] > 0x8f;
-    return overlong || surrogate || too_high ? 0 : length;
+    return length < 2 || second_fits(b[0], b[1]) ? length : 0;
 }
 
 size_t str_utf8_valid(const char *text, size_t size)
