@@ -32,6 +32,7 @@ static const column columns[] = {
 
 static const column usage_columns[] = {
     {"task", COLUMN_TEXT, offsetof(usage_row, task), NULL},
+    {"attempts", COLUMN_INT, offsetof(usage_row, attempts), NULL},
     {"calls", COLUMN_INT, offsetof(usage_row, calls), NULL},
     {"cost_unknown", COLUMN_INT, offsetof(usage_row, cost_unknown), NULL},
     {"tokens_unknown", COLUMN_INT, offsetof(usage_row, tokens_unknown), NULL},
@@ -107,20 +108,27 @@ void call_list_fini(call_list *self)
     *self = (call_list){0};
 }
 
+static const char usage_from[] =
+    "(SELECT t.id AS task, count(c.task) AS calls, "
+    "(SELECT count(*) FROM attempt a WHERE a.task = t.id) AS attempts, "
+    "total(c.task IS NOT NULL AND c.cost_usd IS NULL) AS cost_unknown, "
+    "total(c.task IS NOT NULL AND (c.tokens_in IS NULL OR c.tokens_out IS NULL)) AS "
+    "tokens_unknown, "
+    "total(c.tokens_in) AS tokens_in, total(c.tokens_out) AS tokens_out, "
+    "total(c.tokens_cache_read) AS tokens_cache_read, "
+    "total(c.tokens_cache_write) AS tokens_cache_write, "
+    "total(c.cost_usd) AS cost_usd, total(c.latency_ms) AS latency_ms, "
+    "p.position AS position, t.entrant AS entrant, t.sample AS sample FROM task t "
+    "JOIN problem p ON p.run = t.run AND p.id = t.problem "
+    "LEFT JOIN model_call c ON c.task = t.id "
+    "WHERE t.run = ?1 AND t.kind = 'synthesize' GROUP BY t.id) ORDER BY position, entrant, sample";
+
 int usage_list_read(store_tx *tx, const char *run, usage_list *out, err *e)
 {
     column_query query = {
         .columns = usage_columns,
         .size = sizeof(usage_row),
-        .from =
-            "(SELECT c.task AS task, count(*) AS calls, sum(c.cost_usd IS NULL) AS cost_unknown, "
-            "sum(c.tokens_in IS NULL OR c.tokens_out IS NULL) AS tokens_unknown, "
-            "total(c.tokens_in) AS tokens_in, total(c.tokens_out) AS tokens_out, "
-            "total(c.tokens_cache_read) AS tokens_cache_read, "
-            "total(c.tokens_cache_write) AS tokens_cache_write, "
-            "total(c.cost_usd) AS cost_usd, total(c.latency_ms) AS latency_ms "
-            "FROM model_call c JOIN task t ON t.id = c.task WHERE t.run = ?1 GROUP BY c.task) "
-            "ORDER BY task",
+        .from = usage_from,
         .parameters = {run},
     };
     column_rows got;

@@ -42,10 +42,10 @@ int call_put(store_tx *tx, const char *task, int64_t token, const call_row *row,
 int call_list_read(store_tx *tx, const char *task, const char *stage, call_list *out, err *e);
 void call_list_fini(call_list *self);
 
-/* What the calls of one task add up to. Sums leave unknown values out and count them. */
+/* What a task has used so far. Sums leave unknown values out and count the calls that have them. */
 typedef struct usage_row {
     const char *task;
-    int64_t calls, cost_unknown, tokens_unknown;
+    int64_t attempts, calls, cost_unknown, tokens_unknown;
     int64_t tokens_in, tokens_out, tokens_cache_read, tokens_cache_write;
     double cost_usd, latency_ms;
 } usage_row;
@@ -53,7 +53,7 @@ typedef struct usage_list {
     usage_row *rows;
     size_t count;
 } usage_list;
-/* usage_list_read: tasks of a run that made calls, by task id. */
+/* usage_list_read: all tasks of a run, in the order of task_list_read with kind `synthesize`. */
 int usage_list_read(store_tx *tx, const char *run, usage_list *out, err *e);
 void usage_list_fini(usage_list *self);
 

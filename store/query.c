@@ -26,26 +26,32 @@ int query_ranked(store_tx *tx, const char *run, int64_t *count, err *e)
 }
 
 /* SQLite's documented bare-column rule: with max(), the other columns come from the row that has it. */
-static const char newest_from[] =
-    "(SELECT e.name AS entrant, r.id AS run, max(printf('%020d', r.created_ms) || r.id) FROM run r "
-    "JOIN entrant e ON e.run = r.id "
-    "JOIN (SELECT suite, suite_hash FROM run WHERE state = 'complete' AND (?1 IS NULL OR suite = "
-    "?1) "
-    "ORDER BY created_ms DESC, id DESC LIMIT 1) newest "
-    "ON r.suite = newest.suite AND r.suite_hash = newest.suite_hash "
-    "WHERE r.state = 'complete' GROUP BY e.name) ORDER BY entrant";
+#define NEWEST(which)                                                                      \
+    "(SELECT e.name AS entrant, r.id AS run, max(printf('%020d', r.created_ms) || r.id) "  \
+    "FROM run r JOIN entrant e ON e.run = r.id JOIN (SELECT suite, suite_hash FROM run r " \
+    "WHERE state = 'complete' AND (?1 IS NULL OR suite = ?1) " which                       \
+    "ORDER BY created_ms DESC, id DESC LIMIT 1) newest "                                   \
+    "ON r.suite = newest.suite AND r.suite_hash = newest.suite_hash "                      \
+    "WHERE r.state = 'complete' " which "GROUP BY e.name) ORDER BY entrant"
+
+/* Runs that may be ranked come first; without any, the complete ones that may not. */
+static const char *const newest_from[] = {
+    NEWEST("AND EXISTS (SELECT 1 FROM ranked k WHERE k.run = r.id) "), NEWEST("")};
+#undef NEWEST
 
 int query_newest(store_tx *tx, const char *suite, standing_list *out, err *e)
 {
-    column_query query = {columns, sizeof(standing_row), newest_from, {suite, NULL}};
-    column_rows got;
-    if (column_select(tx, &query, &got, e) < 0)
-        return -1;
-    *out = (standing_list){got.rows, got.count};
-    if (out->count == 0)
-        return err_set(e, ERR_NOT_FOUND, "there is no complete run%s%s",
-                       suite != NULL ? " of suite " : "", suite != NULL ? suite : "");
-    return 0;
+    for (size_t i = 0; i < sizeof newest_from / sizeof newest_from[0]; i++) {
+        column_query query = {columns, sizeof(standing_row), newest_from[i], {suite, NULL}};
+        column_rows got;
+        if (column_select(tx, &query, &got, e) < 0)
+            return -1;
+        *out = (standing_list){got.rows, got.count};
+        if (got.count > 0)
+            return 0;
+    }
+    return err_set(e, ERR_NOT_FOUND, "there is no complete run%s%s",
+                   suite != NULL ? " of suite " : "", suite != NULL ? suite : "");
 }
 
 void standing_list_fini(standing_list *self)

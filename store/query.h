@@ -28,7 +28,8 @@ typedef struct standing_list {
     size_t count;
 } standing_list;
 /* query_newest: for the newest suite hash among complete runs (of `suite`, NULL = of the newest such
- * run's suite), the newest complete run of each entrant, by entrant name. */
+ * run's suite), the newest complete run of each entrant, by entrant name. Runs that are in `ranked`
+ * go first: only when there is none do others (emu, fake) speak. */
 int query_newest(store_tx *tx, const char *suite, standing_list *out, err *e);
 void standing_list_fini(standing_list *self);
 

@@ -35,7 +35,8 @@ typedef enum store_mode {
 /* A job: 0, or -1 with e; then everything it wrote is undone, and only that. */
 typedef int store_fn(store_tx *tx, void *arg, err *e);
 /* Called once for each accepted job, on the store thread, after COMMIT. result 0: durable. -1: nothing
- * of it was kept; e says why (the job's own failure, or the commit's). */
+ * of it was kept; e says why (the job's own failure, or the commit's). After a failed commit and a
+ * crash at once it may turn up all the same: send it again, the writers accept repeats. */
 typedef void store_done_fn(void *arg, int result, const err *e);
 
 /* store_open opens or makes the database. NULL on failure. */

@@ -144,7 +144,10 @@ static void unknown_numbers_stay_unknown_in_sums(void **state)
     assert_true(isnan(r.calls.rows[1].cost_usd));
     assert_int_equal(r.calls.rows[1].tokens_cache_read, -1);
     assert_int_equal(r.calls.rows[1].recorded_ms, 3001);
-    assert_int_equal(r.usage.count, 1);
+    assert_int_equal(r.usage.count, 2);
+    assert_string_equal(r.usage.rows[0].task, "task1");
+    assert_int_equal(r.usage.rows[1].calls, 0);
+    assert_int_equal(r.usage.rows[1].cost_unknown, 0);
     assert_int_equal(r.usage.rows[0].calls, 2);
     assert_int_equal(r.usage.rows[0].cost_unknown, 1);
     assert_int_equal(r.usage.rows[0].tokens_unknown, 1);
