@@ -12,14 +12,14 @@
 #include "common/scoped.h"
 #include "common/xalloc.h"
 
-extern const char plan_guide_text[]; /* suites/plan_guide.md, embedded by CMake */
+extern const unsigned char plan_guide_text[]; /* suites/plan_guide.md, embedded by CMake */
 
 enum { PROMPT_MAX = 4 * 1024 * 1024 };
 
 char *prompt_system(void)
 {
     return xasprintf("You write CUDA kernels that are exact first and fast second.\n\n%s",
-                     plan_guide_text);
+                     (const char *)plan_guide_text);
 }
 
 char *prompt_interview_system(void)

@@ -1,0 +1,50 @@
+/* rig - a coordinator in memory and a node's parts around a pipeline, for tests
+ *
+ * Purpose:   runs pipelines against real ZeroMQ, a real session, the real compiler, and the fake device.
+ *            The coordinator keeps what it is told and can be made to refuse.
+ * Ownership: rig_create gives an owned rig; getters lend until rig_destroy.
+ * Threads:   the coordinator has its own thread; the test's thread is the task thread.
+ * Errors:    anything unexpected fails the test at once.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef CE_TESTS_SUPPORT_RIG_H
+#define CE_TESTS_SUPPORT_RIG_H
+
+#include "agent-node/pipeline.h"
+
+typedef struct rig rig;
+
+/* rig_create: fake_script is the JSON text of the fake device's script, or NULL. */
+rig *rig_create(const char *fake_script);
+void rig_destroy(rig **self);
+
+/* rig_path is a file name inside the rig's own folder; rig_write writes text there. */
+const char *rig_folder(const rig *self);
+void rig_write(const rig *self, const char *name, const char *text);
+
+/* rig_spec fills a `synthesize` spec of an internal problem for the model id (all stages). Texts are
+ * owned by the spec. */
+void rig_spec(rig *self, const char *problem, const char *model_id, task_spec *out);
+
+/* rig_run runs a spec from what the rig's coordinator has recorded of it so far. */
+int rig_run(rig *self, const task_spec *spec, err *e);
+/* rig_run_contract runs it as a contract task. */
+int rig_run_contract(rig *self, const task_spec *spec, err *e);
+
+/* What was told: the result (outcome etc.), stages by name, number of calls. */
+const result_record *rig_result(const rig *self);                  /* NULL: none */
+const stage_record *rig_stage(const rig *self, const char *stage); /* NULL: not told */
+size_t rig_call_count(const rig *self);
+/* rig_blob is a blob as text in fresh memory. */
+char *rig_blob(rig *self, const hash *name);
+
+/* rig_forget drops the recorded result and every stage from `stage` on, as if the node had died there. */
+void rig_forget(rig *self, const char *stage);
+/* rig_refuse makes the coordinator answer every later commit with ERR_CONFLICT. */
+void rig_refuse(rig *self, bool on);
+
+/* rig_node gives the parts, for tests of single modules. */
+const node_parts *rig_node(rig *self);
+void rig_ledger(rig *self, ledger *out);
+
+#endif
