@@ -21,7 +21,6 @@
 enum {
     LOAD_MS = 30000,       /* a module load that takes longer is hung */
     AFTERWARDS_MS = 30000, /* looking at memory after a launch */
-    REQUEST_MAX_MS = 3600000,
     POISON_MAX = CONTRACT_TENSORS_MAX + PLAN_SCRATCH_MAX
 };
 
@@ -56,10 +55,14 @@ void phases_destroy(phases **self)
     free(p);
 }
 
-static int tell_launching(const phases *p, int64_t deadline_ms, err *e)
+static int candidate_begins(const phases *p, int64_t deadline_ms, err *e)
 {
-    int64_t all = deadline_ms + LOAD_MS + AFTERWARDS_MS;
-    return p->launching(p->arg, all < REQUEST_MAX_MS ? all : REQUEST_MAX_MS, e);
+    return p->launching(p->arg, true, deadline_ms, e);
+}
+
+static int candidate_ended(const phases *p, err *e)
+{
+    return p->launching(p->arg, false, AFTERWARDS_MS, e);
 }
 
 static void tell_plan_fault(const plan_fault *fault, runner_verdict *out)
@@ -98,7 +101,7 @@ int phases_load(phases *self, const struct msg_runner_load *request, runner_verd
     self->cubin_size = request->cubin.size;
     self->cubin = xmemdup(request->cubin.data != NULL ? request->cubin.data : (const uint8_t *)"",
                           request->cubin.size);
-    if (tell_launching(self, 0, e) < 0)
+    if (candidate_begins(self, LOAD_MS, e) < 0)
         return -1;
     if (g->ops->script != NULL)
         return g->ops->script(g, GPU_PHASE_LOAD, NULL, out, e);
@@ -207,22 +210,34 @@ static int export_set(phases *p, const gpu_staging *staging, const buffers *set,
 
 /* ---- check ---- */
 
+/* load_and_run leaves the module loaded. */
+static int load_and_run(phases *p, const launch *calls, int64_t deadline_ms, runner_verdict *out,
+                        err *e)
+{
+    gpu *g = p->device;
+    if (candidate_begins(p, LOAD_MS, e) < 0 || g->ops->load(g, p->cubin, p->cubin_size, out, e) < 0)
+        return -1;
+    if (!verdict_is_ok(out))
+        return 0;
+    if (launch_examine(calls, g, out, e) < 0)
+        return -1;
+    if (!verdict_is_ok(out))
+        return 0;
+    if (candidate_begins(p, deadline_ms, e) < 0)
+        return -1;
+    return g->ops->run(g, calls->calls, calls->count, deadline_ms, out, e);
+}
+
 /* launch_once loads the module, runs the calls and unloads it. */
 static int launch_once(phases *p, const launch *calls, int64_t deadline_ms, runner_verdict *out,
                        err *e)
 {
-    gpu *g = p->device;
-    if (tell_launching(p, deadline_ms, e) < 0 ||
-        g->ops->load(g, p->cubin, p->cubin_size, out, e) < 0)
+    if (load_and_run(p, calls, deadline_ms, out, e) < 0)
         return -1;
     if (!verdict_is_ok(out))
         return 0;
-    int rc = launch_examine(calls, g, out, e);
-    if (rc == 0 && verdict_is_ok(out))
-        rc = g->ops->run(g, calls->calls, calls->count, deadline_ms, out, e);
-    if (rc == 0 && verdict_is_ok(out))
-        g->ops->unload(g);
-    return rc;
+    p->device->ops->unload(p->device);
+    return candidate_ended(p, e);
 }
 
 static int check_set(phases *p, const struct msg_runner_check *request, const plan_steps *steps,
@@ -256,7 +271,7 @@ int phases_check(phases *self, const struct msg_runner_check *request, runner_ve
     if (!verdict_is_ok(out))
         return 0;
     if (g->ops->script != NULL)
-        return tell_launching(self, request->deadline_ms, e) < 0
+        return candidate_begins(self, request->deadline_ms, e) < 0
                    ? -1
                    : g->ops->script(g, GPU_PHASE_CHECK, NULL, out, e);
     if (count_spans(self->terms, 1, request->inputs_count, request->outputs_count, e) < 0)
@@ -316,15 +331,7 @@ static int run_and_time(phases *p, const slot_sets *s, const struct msg_runner_t
 {
     gpu *g = p->device;
     int64_t start = clock_mono_ms();
-    if (tell_launching(p, request->deadline_ms, e) < 0 ||
-        g->ops->load(g, p->cubin, p->cubin_size, out, e) < 0)
-        return -1;
-    if (!verdict_is_ok(out))
-        return 0;
-    if (launch_examine(&s->calls[0], g, out, e) < 0)
-        return -1;
-    if (verdict_is_ok(out) &&
-        g->ops->run(g, s->calls[0].calls, s->calls[0].count, request->deadline_ms, out, e) < 0)
+    if (load_and_run(p, &s->calls[0], request->deadline_ms, out, e) < 0)
         return -1;
     if (!verdict_is_ok(out))
         return 0;
@@ -333,11 +340,12 @@ static int run_and_time(phases *p, const slot_sets *s, const struct msg_runner_t
                         .slot_count = s->count,
                         .samples = (size_t)request->samples,
                         .deadline_ms = left > 1 ? left : 1};
-    if (g->ops->time(g, &job, timing, out, e) < 0)
+    if (candidate_begins(p, job.deadline_ms, e) < 0 || g->ops->time(g, &job, timing, out, e) < 0)
         return -1;
-    if (verdict_is_ok(out))
-        g->ops->unload(g);
-    return 0;
+    if (!verdict_is_ok(out))
+        return 0;
+    g->ops->unload(g);
+    return candidate_ended(p, e);
 }
 
 static int time_sets(phases *p, const slot_sets *s, const struct msg_runner_time *request,
@@ -374,7 +382,7 @@ int phases_time(phases *self, const struct msg_runner_time *request, gpu_timing 
                        (long long)request->check_slot, (long long)request->slots);
     timing->sample_count = (size_t)request->samples;
     if (g->ops->script != NULL)
-        return tell_launching(self, request->deadline_ms, e) < 0
+        return candidate_begins(self, request->deadline_ms, e) < 0
                    ? -1
                    : g->ops->script(g, GPU_PHASE_TIME, timing, out, e);
     if (steps.step_count == 0)

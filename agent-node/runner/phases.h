@@ -11,6 +11,9 @@
 #ifndef CE_AGENT_NODE_RUNNER_PHASES_H
 #define CE_AGENT_NODE_RUNNER_PHASES_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "agent-node/runner/gpu.h"
 #include "agent-node/runner/verdict.h"
 #include "common/err.h"
@@ -19,8 +22,9 @@ struct msg_runner_load; /* wire/message.h */
 struct msg_runner_check;
 struct msg_runner_time;
 
-/* Called when the candidate's code is about to meet the driver; the phase ends within deadline_ms. */
-typedef int phases_launching_fn(void *arg, int64_t deadline_ms, err *e);
+/* Called with true when the candidate's code is about to meet the driver and with false when it has
+ * ended well; the next call or the end of the phase comes within deadline_ms. */
+typedef int phases_launching_fn(void *arg, bool candidate, int64_t deadline_ms, err *e);
 
 typedef struct phases phases;
 

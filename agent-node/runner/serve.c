@@ -50,11 +50,12 @@ void serve_failed(int fd, const err *e)
     pipe_send(fd, &m, NULL);
 }
 
-static int tell_launching(void *arg, int64_t deadline_ms, err *e)
+static int tell_launching(void *arg, bool candidate, int64_t deadline_ms, err *e)
 {
     const server *s = arg;
     SCOPED(message_fini) message m;
     message_init(&m, MSG_RUNNER_LAUNCHING);
+    m.body.runner_launching.candidate = candidate;
     m.body.runner_launching.deadline_ms = deadline_ms;
     return pipe_send(s->fd, &m, e);
 }
