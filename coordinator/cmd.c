@@ -146,7 +146,8 @@ static int run_entry(const cmd_program *program, const cmd_entry *entry, int arg
     if (entry->defaults)
         entry->defaults(options);
     const char *arguments[ARGUMENTS_MAX] = {NULL};
-    cmd_call call = {.options = options, .arguments = arguments, .argc = argc, .argv = argv};
+    cmd_call call = {
+        .program = program, .options = options, .arguments = arguments, .argc = argc, .argv = argv};
     bool asked = false;
     if (cli_parse(entry->cli, argc - 1, argv + 1, options, arguments, &call.argument_count, &asked,
                   &e))

@@ -39,6 +39,7 @@ enum {
 };
 
 typedef struct cmd_call {
+    const struct cmd_program *program;
     void *options; /* the command's own struct, parsed */
     const char **arguments;
     size_t argument_count;

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
+#include "common/log.h"
 #include "coordinator/cmd.h"
 
 #define COMMAND(name) extern const cmd_entry cmd_##name;
@@ -17,7 +18,8 @@ static const cmd_entry *const commands[] = {
 
 int main(int argc, char **argv)
 {
-    cmd_program program = {
+    log_open("ce-coord", LOG_WARN, "all", 2);
+    const cmd_program program = {
         .name = "ce-coord",
         .summary = "how well do language models write CUDA kernels?",
         .version = CE_VERSION,

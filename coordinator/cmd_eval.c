@@ -1,0 +1,352 @@
+/* cmd_eval - ce-coord eval: run a suite
+ *
+ * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/buf.h"
+#include "common/file.h"
+#include "common/id.h"
+#include "common/scoped.h"
+#include "common/str.h"
+#include "common/xalloc.h"
+#include "coordinator/cmd.h"
+#include "coordinator/eval.h"
+#include "coordinator/settings.h"
+
+enum { COMMAND_MAX = 64 * 1024, SAMPLES_MAX = 1000, NOT_GIVEN = -1 };
+
+/* Default model calls a stage: docs/architecture.md §5. */
+static const int64_t budgets[SPEC_STAGES] = {2, 3, 3, 3, 1};
+
+typedef struct options {
+    const char *suite, *only, *device, *arch, *bind, *resume, *out, *db, *suites, *python, *fake;
+    cli_list models, stages;
+    int64_t samples, limit, seed, slots;
+    double target, node_timeout_s;
+    bool dry_run, yes, json;
+} options;
+
+#define AT(member) offsetof(options, member)
+
+static const cli_option table[] = {
+    {.name = "suite",
+     .type = CLI_STR,
+     .offset = AT(suite),
+     .value = "S[,S]",
+     .help = "suites to run"},
+    {.name = "model-id",
+     .type = CLI_LIST,
+     .offset = AT(models),
+     .value = "P:M",
+     .help = "an entrant: gold, mock:FILE or replay:RUN (repeatable)"},
+    {.name = "stage",
+     .type = CLI_LIST,
+     .offset = AT(stages),
+     .value = "STAGE=P:M",
+     .help = "another model for one stage of every entrant (repeatable)"},
+    {.name = "samples",
+     .type = CLI_INT,
+     .offset = AT(samples),
+     .value = "N",
+     .help = "independent attempts at each problem (default 1)",
+     .min = 1,
+     .max = SAMPLES_MAX},
+    {.name = "only",
+     .type = CLI_STR,
+     .offset = AT(only),
+     .value = "A,B",
+     .help = "only these problems"},
+    {.name = "limit",
+     .type = CLI_INT,
+     .offset = AT(limit),
+     .value = "N",
+     .help = "only the first N problems",
+     .min = 1,
+     .max = SETTINGS_NAMES_MAX},
+    {.name = "device",
+     .type = CLI_STR,
+     .offset = AT(device),
+     .value = "KIND",
+     .help = "auto (default: cuda), cuda, or fake (scripted, for tests; never ranked)"},
+    {.name = "seed",
+     .type = CLI_INT,
+     .offset = AT(seed),
+     .value = "S",
+     .help = "seed of the run's hidden inputs (default: random, recorded)",
+     .min = 0,
+     .max = 9007199254740991.0},
+    {.name = "arch",
+     .type = CLI_STR,
+     .offset = AT(arch),
+     .value = "sm_NN",
+     .help = "compile target where there is no device (default sm_90a)"},
+    {.name = "target",
+     .type = CLI_REAL,
+     .offset = AT(target),
+     .value = "X",
+     .help = "speedup at which repair stops (default 1.0)",
+     .min = 0.01,
+     .max = 1000},
+    {.name = "dry-run",
+     .type = CLI_FLAG,
+     .offset = AT(dry_run),
+     .help = "print the plan, start nothing"},
+    {.name = "yes",
+     .type = CLI_FLAG,
+     .offset = AT(yes),
+     .help = "start paid calls without a question"},
+    {.name = "resume",
+     .type = CLI_STR,
+     .offset = AT(resume),
+     .value = "RUN",
+     .help = "go on with a run; everything else is taken from it"},
+    {.name = "out",
+     .type = CLI_STR,
+     .offset = AT(out),
+     .value = "DIR",
+     .help = "folder of the reports (default ce-runs/RUN)"},
+    {.name = "db",
+     .type = CLI_STR,
+     .offset = AT(db),
+     .value = "FILE",
+     .help = "database (default $CE_HOME/ce.db, else the XDG data folder)"},
+    {.name = "json", .type = CLI_FLAG, .offset = AT(json), .help = "print results.json to stdout"},
+    {.name = "bind",
+     .type = CLI_STR,
+     .offset = AT(bind),
+     .value = "URI",
+     .help = "also accept nodes that join here: tcp://127.0.0.1:PORT or ipc://PATH"},
+    {.name = "slots",
+     .type = CLI_INT,
+     .offset = AT(slots),
+     .value = "N",
+     .help = "tasks at once on the local node",
+     .min = 1,
+     .max = 1024},
+    {.name = "node-timeout",
+     .type = CLI_REAL,
+     .offset = AT(node_timeout_s),
+     .value = "S",
+     .help = "a node silent for S seconds is lost (default 15)",
+     .min = 0.3,
+     .max = 3600},
+    {.name = "suites",
+     .type = CLI_STR,
+     .offset = AT(suites),
+     .value = "DIR",
+     .help = "folder that holds the suites (default: the installed ones)"},
+    {.name = "python",
+     .type = CLI_STR,
+     .offset = AT(python),
+     .value = "FILE",
+     .help = "interpreter with PyTorch for the judge"},
+    {.name = "fake",
+     .type = CLI_STR,
+     .offset = AT(fake),
+     .value = "FILE",
+     .help = "script of the fake device"},
+    {.name = NULL}};
+
+static const cli_command command = {
+    .name = "eval",
+    .summary = "run a suite: every entrant at every problem, through all five stages",
+    .arguments = "",
+    .examples =
+        "  ce-coord eval --suite internal --model-id gold\n"
+        "  ce-coord eval --suite internal --model-id gold --only softmax_lastdim_fp16 --db x.db\n"
+        "  ce-coord eval --suite internal --model-id replay:latest --samples 1\n"
+        "  ce-coord eval --resume latest\n",
+    .options = table};
+
+static void defaults(void *target)
+{
+    options *o = target;
+    o->seed = NOT_GIVEN;
+}
+
+/* ---- options → settings ---- */
+static int split_names(const char *text, const char *option, settings_name **out, size_t *count,
+                       err *e)
+{
+    if (!text)
+        return 0;
+    str rest = str_of(text), piece;
+    while (str_split(&rest, ',', &piece)) {
+        str word = str_trim(piece);
+        if (!word.size)
+            return err_set(e, ERR_USAGE, "--%s %s: an empty name", option, text);
+        if (*count == SETTINGS_NAMES_MAX)
+            return err_set(e, ERR_USAGE, "--%s: more than %d names", option, SETTINGS_NAMES_MAX);
+        *out = xreallocarray(*out, *count + 1, sizeof **out);
+        (*out)[(*count)++].name = xstrndup(word.data, word.size);
+    }
+    return 0;
+}
+
+static char *copy(const char *text)
+{
+    return text ? xstrdup(text) : NULL;
+}
+
+static int add_entrants(const options *o, settings *s, err *e)
+{
+    s->entrants = xcalloc(o->models.count + 1, sizeof *s->entrants);
+    for (size_t i = 0; i < o->models.count; i++) {
+        for (size_t k = 0; k < s->entrant_count; k++) {
+            if (strcmp(s->entrants[k].name, o->models.items[i]) == 0)
+                return err_set(e, ERR_USAGE,
+                               "--model-id %s is given twice (for more attempts use --samples)",
+                               o->models.items[i]);
+        }
+        settings_entrant *entrant = &s->entrants[s->entrant_count++];
+        entrant->name = xstrdup(o->models.items[i]);
+        for (size_t k = 0; k < SPEC_STAGES; k++)
+            entrant->models[k] = xstrdup(o->models.items[i]);
+    }
+    return 0;
+}
+
+static int set_stage(const char *text, settings *s, err *e)
+{
+    const char *model = strchr(text, '=');
+    SCOPED(scoped_free) char *name = model ? xstrndup(text, (size_t)(model - text)) : NULL;
+    int stage = name ? stage_parse(name) : -1;
+    if (stage < 0)
+        return err_set(e, ERR_USAGE,
+                       "--stage %s: write STAGE=P:M, with a stage of interview, codegen, "
+                       "correctness, performance, polish",
+                       text);
+    for (size_t i = 0; i < s->entrant_count; i++) {
+        free(s->entrants[i].models[stage]);
+        s->entrants[i].models[stage] = xstrdup(model + 1);
+    }
+    return 0;
+}
+
+static int check_device(const char *device, err *e)
+{
+    static const char *const known[] = {"auto", "cuda", "fake", NULL};
+    for (const char *const *at = known; *at; at++) {
+        if (strcmp(*at, device) == 0)
+            return 0;
+    }
+    return err_set(e, ERR_USAGE, "--device %s: this version knows auto, cuda and fake", device);
+}
+
+static int check_arch(const char *arch, err *e)
+{
+    size_t digits = arch && str_starts(arch, "sm_") ? strspn(arch + 3, "0123456789") : 0;
+    if (!arch || (digits >= 2 && strlen(arch + 3 + digits) <= 1))
+        return 0;
+    return err_set(e, ERR_USAGE, "--arch %s: write sm_NN, for example sm_80 or sm_90a", arch);
+}
+
+static int64_t random_seed(void)
+{
+    uint64_t bits;
+    id_random(&bits, sizeof bits);
+    return (int64_t)(bits >> 16); /* 48 bits: exact in every reader of JSON */
+}
+
+/* What a new and a resumed run may both say. */
+static int fill_common(const options *o, settings *s, err *e)
+{
+    s->out = copy(o->out);
+    s->bind = copy(o->bind);
+    s->python = copy(o->python);
+    s->fake = copy(o->fake);
+    s->slots = o->slots;
+    s->node_timeout_ms = (int64_t)(o->node_timeout_s * 1000);
+    if (o->fake && !file_exists(o->fake))
+        return err_set(e, ERR_USAGE, "--fake %s: there is no such file", o->fake);
+    return 0;
+}
+
+static int fill_new(const options *o, settings *s, err *e)
+{
+    if (!o->suite)
+        return err_set(e, ERR_USAGE, "--suite is missing (ce-coord suite list names them)");
+    if (!o->models.count)
+        return err_set(e, ERR_USAGE, "--model-id is missing: who competes? (gold costs nothing)");
+    s->suites_dir = copy(o->suites);
+    s->device = xstrdup(o->device ? o->device : "auto");
+    s->arch = copy(o->arch);
+    s->samples = o->samples ? o->samples : 1;
+    s->limit = o->limit;
+    s->seed = o->seed == NOT_GIVEN ? random_seed() : o->seed;
+    s->target = o->target > 0 ? o->target : 1.0;
+    memcpy(s->budgets, budgets, sizeof budgets);
+    if (!s->node_timeout_ms)
+        s->node_timeout_ms = SETTINGS_NODE_TIMEOUT_MS;
+    if (check_device(s->device, e) || check_arch(s->arch, e) ||
+        split_names(o->suite, "suite", &s->suites, &s->suite_count, e) ||
+        split_names(o->only, "only", &s->only, &s->only_count, e) || add_entrants(o, s, e))
+        return -1;
+    for (size_t i = 0; i < o->stages.count; i++) {
+        if (set_stage(o->stages.items[i], s, e))
+            return -1;
+    }
+    return 0;
+}
+
+/* A resumed run is what it was: options that would make it another one are refused. */
+static int check_resume(const options *o, err *e)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } fixed[] = {
+        {"suite", o->suite},        {"model-id", o->models.count},
+        {"stage", o->stages.count}, {"samples", o->samples},
+        {"only", o->only},          {"limit", o->limit},
+        {"device", o->device},      {"seed", o->seed != NOT_GIVEN},
+        {"arch", o->arch},          {"target", o->target > 0},
+        {"dry-run", o->dry_run},    {"suites", o->suites},
+    };
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
+        if (fixed[i].given)
+            return err_set(e, ERR_USAGE, "--resume takes --%s from the run: leave it out",
+                           fixed[i].name);
+    }
+    return 0;
+}
+
+static char *typed(const cmd_call *call)
+{
+    buf out;
+    buf_init(&out, COMMAND_MAX);
+    for (int i = 0; i < call->argc; i++) {
+        const char *word = call->argv[i];
+        bool plain = *word && !word[strcspn(word, " \t\n'\"\\$`*?[](){}<>|&;#~!")];
+        buf_printf(&out, plain ? "%s%s" : "%s'%s'", i ? " " : "", word);
+    }
+    return buf_take(&out);
+}
+
+static int run_eval(const cmd_call *call, err *e)
+{
+    const options *o = call->options;
+    SCOPED(settings_fini) settings wanted = {.suites = NULL};
+    if (fill_common(o, &wanted, e) || (o->resume ? check_resume(o, e) : fill_new(o, &wanted, e)))
+        return -1;
+    SCOPED(scoped_free) char *as_typed = typed(call);
+    const eval_request request = {.wanted = &wanted,
+                                  .resume = o->resume,
+                                  .db = call->db,
+                                  .db_given = o->db,
+                                  .program = call->argv[0],
+                                  .command = as_typed,
+                                  .version = CE_VERSION,
+                                  .dry_run = o->dry_run,
+                                  .yes = o->yes,
+                                  .json = o->json};
+    return eval_run(&request, e);
+}
+
+const cmd_entry cmd_eval = {.cli = &command,
+                            .options_size = sizeof(options),
+                            .defaults = defaults,
+                            .db_offset = AT(db),
+                            .flags = CMD_DB,
+                            .run = run_eval};

@@ -1,0 +1,408 @@
+/* eval - prepare, work, settle, report
+ *
+ * SPDX-License-Identifier: MIT */
+#include "coordinator/eval.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "common/clock.h"
+#include "common/file.h"
+#include "common/scoped.h"
+#include "common/xalloc.h"
+#include "coordinator/cmd.h"
+#include "coordinator/coord.h"
+#include "coordinator/estimate.h"
+#include "coordinator/local_node.h"
+#include "coordinator/progress.h"
+#include "coordinator/selection.h"
+#include "providers/catalog.h"
+#include "reports/report.h"
+
+enum { PROGRESS_MS = 100 };
+
+typedef struct evaluation {
+    const eval_request *request;
+    store *store;
+    run *run;
+    char *out; /* folder of the reports */
+    coord *coord;
+    local_node *node;
+    progress *progress;
+    int signals; /* signalfd; -1: none */
+    int stops;   /* signals seen */
+    coord_end end;
+} evaluation;
+
+/* ---- a new run ---- */
+static int check_providers(const settings *s, err *e)
+{
+    for (size_t i = 0; i < s->entrant_count; i++) {
+        for (size_t k = 0; k < SPEC_STAGES; k++) {
+            if (provider_check(s->entrants[i].models[k], e))
+                return -1;
+        }
+    }
+    return 0;
+}
+
+static int print_plan(const eval_request *r, const selection *chosen)
+{
+    estimate plan = estimate_of(r->wanted, chosen);
+    if (!r->json) {
+        estimate_print(&plan, r->wanted, chosen, stdout);
+        return CMD_EXIT_COMPLETE;
+    }
+    SCOPED(json_destroy) json *root = estimate_json(&plan, r->wanted, chosen);
+    SCOPED(scoped_free) char *text = json_dump_pretty(root);
+    fputs(text, stdout);
+    return CMD_EXIT_COMPLETE;
+}
+
+/* Asks when money is at stake. 0: go; else *code says how to leave, or -1. */
+static int confirm(const eval_request *r, const selection *chosen, bool *go, err *e)
+{
+    estimate plan = estimate_of(r->wanted, chosen);
+    const estimate_ask ask = {
+        .in = stdin, .out = stderr, .terminal = isatty(STDIN_FILENO) == 1, .yes = r->yes};
+    return estimate_confirm(&plan, &ask, go, e);
+}
+
+static int watch_signals(evaluation *self, err *e)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    /* Before the store's thread begins, so that no thread takes them. */
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    self->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    return self->signals >= 0 ? 0 : err_errno(e, errno, "watch for signals");
+}
+
+static int begin_new(evaluation *self, const selection *chosen, err *e)
+{
+    const eval_request *r = self->request;
+    char id[ID_TEXT];
+    const run_request wanted = {.settings = r->wanted,
+                                .selection = chosen,
+                                .command = r->command,
+                                .version = r->version,
+                                .now_ms = clock_wall_ms()};
+    self->store = store_open(r->db, STORE_OWN, e);
+    if (!self->store || run_create(self->store, &wanted, id, e))
+        return -1;
+    self->run = run_open(self->store, id, clock_wall_ms(), e);
+    return self->run ? 0 : -1;
+}
+
+/* *code < 0: the run is ready; else how to leave. */
+static int prepare_new(evaluation *self, int *code, err *e)
+{
+    const eval_request *r = self->request;
+    bool go = true;
+    SCOPED(selection_destroy) selection *chosen = NULL;
+    if (check_providers(r->wanted, e) || !(chosen = selection_create(r->wanted, e)))
+        return -1;
+    if (r->dry_run) {
+        *code = print_plan(r, chosen);
+        return 0;
+    }
+    if (confirm(r, chosen, &go, e))
+        return -1;
+    if (!go) {
+        fprintf(stderr, "nothing was started\n");
+        *code = CMD_EXIT_COMPLETE;
+        return 0;
+    }
+    return watch_signals(self, e) || begin_new(self, chosen, e) ? -1 : 0;
+}
+
+/* ---- a resumed run ---- */
+static void replace_text(char **stored, const char *wanted)
+{
+    if (!wanted)
+        return;
+    free(*stored);
+    *stored = xstrdup(wanted);
+}
+
+static int prepare_resumed(evaluation *self, err *e)
+{
+    const eval_request *r = self->request;
+    if (watch_signals(self, e))
+        return -1;
+    if (!file_exists(r->db))
+        return err_set(e, ERR_NOT_FOUND, "there is no database %s", r->db);
+    self->store = store_open(r->db, STORE_OWN, e);
+    self->run = self->store ? run_open(self->store, r->resume, clock_wall_ms(), e) : NULL;
+    if (!self->run)
+        return -1;
+    settings *s = &self->run->settings;
+    replace_text(&s->out, r->wanted->out);
+    replace_text(&s->bind, r->wanted->bind);
+    replace_text(&s->python, r->wanted->python);
+    replace_text(&s->fake, r->wanted->fake);
+    s->slots = r->wanted->slots ? r->wanted->slots : s->slots;
+    s->node_timeout_ms =
+        r->wanted->node_timeout_ms ? r->wanted->node_timeout_ms : s->node_timeout_ms;
+    return 0;
+}
+
+/* ---- at work ---- */
+static void print_resume(const evaluation *self)
+{
+    const eval_request *r = self->request;
+    fprintf(stderr, "resume with: %s eval --resume %s", r->program, self->run->id);
+    if (r->db_given)
+        fprintf(stderr, " --db %s", r->db_given);
+    fputc('\n', stderr);
+}
+
+static void on_signal(void *arg)
+{
+    evaluation *self = arg;
+    struct signalfd_siginfo info;
+    if (read(self->signals, &info, sizeof info) != (ssize_t)sizeof info)
+        return;
+    if (self->stops++) {
+        print_resume(self);
+        _exit(CMD_EXIT_INTERRUPTED); /* the store is safe at any moment; children die with us */
+    }
+    progress_say(self->progress, "stopping: tasks in flight are cancelled (once more: at once)");
+    coord_stop(self->coord, COORD_INTERRUPTED, NULL);
+}
+
+static void on_progress(void *arg)
+{
+    evaluation *self = arg;
+    progress_show(self->progress, self->run, nodes_count(self->coord->nodes), clock_mono_ms(),
+                  false);
+}
+
+static void on_node_exit(void *arg, const char *how, bool given_up)
+{
+    evaluation *self = arg;
+    coord_lose_node(self->coord, LOCAL_NODE_NAME, how);
+    if (self->coord->end != COORD_GOES_ON)
+        return;
+    progress_say(self->progress, "the local node %s%s", how,
+                 given_up ? "" : "; it is started again");
+    if (!given_up || self->coord->joined)
+        return;
+    err e = {0};
+    err_set(&e, ERR_UNAVAILABLE, "the local node %s, and no other node can join", how);
+    coord_stop(self->coord, COORD_BROKEN, &e);
+}
+
+static int start_node(evaluation *self, err *e)
+{
+    const settings *s = &self->run->settings;
+    const local_node_options options = {.binary = self->request->node_binary,
+                                        .endpoint = self->coord->endpoint,
+                                        .device = s->device,
+                                        .python = s->python,
+                                        .fake = s->fake,
+                                        .slots = s->slots,
+                                        .exited = on_node_exit,
+                                        .arg = self};
+    self->node = local_node_start(&options, self->coord->events, e);
+    return self->node ? 0 : -1;
+}
+
+static int open_coord(evaluation *self, err *e)
+{
+    const settings *s = &self->run->settings;
+    const coord_options options = {
+        .store = self->store, .run = self->run, .bind = s->bind, .lost_ms = s->node_timeout_ms};
+    self->coord = coord_create(&options, e);
+    if (!self->coord)
+        return -1;
+    bool terminal = isatty(STDERR_FILENO) == 1;
+    self->progress = progress_create(stderr, terminal, self->run, clock_mono_ms());
+    loop_add_fd(self->coord->events, self->signals, on_signal, self);
+    loop_add_timer(self->coord->events, PROGRESS_MS, PROGRESS_MS, on_progress, self);
+    progress_say(self->progress, "run %s", self->run->id);
+    if (self->coord->joined)
+        progress_say(self->progress, "nodes may join: ce-node --coordinator %s",
+                     self->coord->joined);
+    return start_node(self, e);
+}
+
+static int work(evaluation *self, err *e)
+{
+    if (sched_idle(self->run->tasks)) {
+        self->end = COORD_FINISHED;
+        return 0;
+    }
+    int result = open_coord(self, e) || coord_run(self->coord, &self->end, e) ? -1 : 0;
+    if (result)
+        self->end = COORD_BROKEN;
+    if (self->coord) {
+        progress_show(self->progress, self->run, nodes_count(self->coord->nodes), clock_mono_ms(),
+                      true);
+        coord_goodbye(self->coord, "the run has ended");
+    }
+    return result;
+}
+
+/* ---- settling ---- */
+run_state eval_verdict(const sched *tasks, int *exit_code)
+{
+    sched_counts work = sched_count(tasks, SCHED_SYNTHESIZE);
+    if (work.scored == work.planned) {
+        *exit_code = CMD_EXIT_COMPLETE;
+        return RUN_COMPLETE;
+    }
+    bool nothing = work.state[SCHED_DONE] == 0;
+    *exit_code = nothing ? CMD_EXIT_HARNESS : CMD_EXIT_INCOMPLETE;
+    return nothing ? RUN_FAILED : RUN_INCOMPLETE;
+}
+
+typedef struct state_job {
+    const char *run;
+    run_state state;
+} state_job;
+
+static int write_state(store_tx *tx, void *arg, err *e)
+{
+    const state_job *job = arg;
+    SCOPED(run_row_fini) run_row now = {.id = NULL};
+    if (run_find(tx, job->run, &now, e))
+        return -1;
+    return now.state == job->state ? 0
+                                   : run_set_state(tx, job->run, job->state, clock_wall_ms(), e);
+}
+
+static int settle(evaluation *self, run_state state, err *e)
+{
+    state_job job = {.run = self->run->id, .state = state};
+    return store_run(self->store, write_state, &job, e);
+}
+
+static int delete_run(store_tx *tx, void *arg, err *e)
+{
+    return run_delete(tx, arg, e);
+}
+
+/* A contract that does not hold leaves nothing of the run. */
+static int withdraw(evaluation *self, err *e)
+{
+    err why = self->coord->why;
+    if (store_run(self->store, delete_run, self->run->id, e))
+        return err_wrap(e, "%s; and the run cannot be removed", why.text);
+    *e = why;
+    return -1;
+}
+
+static int print_file(const char *folder, const char *name, err *e)
+{
+    SCOPED(scoped_free) char *path = file_join(folder, name);
+    SCOPED(buf_fini) buf text;
+    buf_init(&text, JSON_SIZE_MAX);
+    if (file_read(path, &text, e))
+        return -1;
+    fwrite(buf_text(&text), 1, text.size, stdout);
+    return 0;
+}
+
+static int report(evaluation *self, err *e)
+{
+    if (report_write_all(self->store, self->run->id, self->out, e))
+        return err_wrap(e, "the run is recorded, but its reports are not");
+    if (self->request->json)
+        return print_file(self->out, "results.json", e);
+    printf("%s/leaderboard.md\n\n", self->out);
+    return print_file(self->out, "leaderboard.md", e);
+}
+
+static int conclude(evaluation *self, err *e)
+{
+    int code;
+    run_state state = eval_verdict(self->run->tasks, &code);
+    if (settle(self, state, e) || report(self, e))
+        return -1;
+    if (code != CMD_EXIT_COMPLETE)
+        fprintf(stderr, "run %s is %s: see %s/leaderboard.md\n", self->run->id,
+                run_state_name(state), self->out);
+    if (code == CMD_EXIT_INCOMPLETE &&
+        sched_count(self->run->tasks, SCHED_SYNTHESIZE).state[SCHED_FAILED])
+        print_resume(self);
+    return code;
+}
+
+static int interrupted(evaluation *self, err *e)
+{
+    if (settle(self, RUN_INTERRUPTED, e))
+        return -1;
+    print_resume(self);
+    return CMD_EXIT_INTERRUPTED;
+}
+
+/* The harness failed; what was recorded stays. */
+static int broken(evaluation *self, err *e)
+{
+    settle(self, RUN_INTERRUPTED, NULL);
+    print_resume(self);
+    return err_wrap(e, "run %s stopped", self->run->id);
+}
+
+static int finish(evaluation *self, err *e)
+{
+    switch (self->end) {
+    case COORD_REFUSED:
+        return withdraw(self, e);
+    case COORD_INTERRUPTED:
+        return interrupted(self, e);
+    case COORD_BROKEN:
+        return broken(self, e);
+    case COORD_GOES_ON:
+    case COORD_FINISHED:
+        break;
+    }
+    return conclude(self, e);
+}
+
+static void evaluation_fini(evaluation *self)
+{
+    local_node_stop(&self->node, LOCAL_NODE_GRACE_MS);
+    coord_destroy(&self->coord);
+    progress_destroy(&self->progress);
+    run_destroy(&self->run);
+    store_destroy(&self->store);
+    scoped_close(&self->signals);
+    free(self->out);
+}
+
+static int make_out(evaluation *self, err *e)
+{
+    const char *wanted = self->run->settings.out;
+    self->out = wanted ? xstrdup(wanted) : xasprintf("ce-runs/%s", self->run->id);
+    if (file_mkdirs(self->out, e) == 0)
+        return 0;
+    err_wrap(e, "--out");
+    if (!self->request->resume)
+        store_run(self->store, delete_run, self->run->id, NULL);
+    return -1;
+}
+
+int eval_run(const eval_request *request, err *e)
+{
+    SCOPED(evaluation_fini) evaluation self = {.request = request, .signals = -1};
+    int code = -1;
+    if (request->resume ? prepare_resumed(&self, e) : prepare_new(&self, &code, e))
+        return -1;
+    if (code >= 0)
+        return code;
+    if (make_out(&self, e))
+        return -1;
+    work(&self, e);
+    code = finish(&self, e);
+    if (self.end == COORD_REFUSED)
+        rmdir(self.out); /* fails, and must, when it is not empty */
+    return code;
+}

@@ -1,0 +1,38 @@
+/* eval - a run from the command line to the board
+ *
+ * Purpose:   prepares a new or a resumed run, lets the coordinator work on it with a local node, watches
+ *            signals, settles the run's state, writes the reports.
+ * Ownership: borrows the request.
+ * Threads:   one; blocks SIGINT and SIGTERM in it while the run is on.
+ * Errors:    -1 with the error; a run that was begun can be resumed then, and the command is printed.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef CE_COORDINATOR_EVAL_H
+#define CE_COORDINATOR_EVAL_H
+
+#include <stdbool.h>
+
+#include "coordinator/run.h"
+#include "coordinator/settings.h"
+#include "store/run.h"
+
+typedef struct eval_request {
+    const settings
+        *wanted; /* of a new run; when resuming: what replaces the stored (NULL and 0 do not) */
+    const char *resume;      /* RUN, or NULL */
+    const char *db;          /* path of the database */
+    const char *db_given;    /* as typed, or NULL */
+    const char *program;     /* as typed: for the command that resumes */
+    const char *command;     /* the whole command as typed: for the record */
+    const char *version;     /* of ce */
+    const char *node_binary; /* NULL: ce-node beside this program */
+    bool dry_run, yes, json;
+} eval_request;
+
+/* eval_run gives the exit code (cmd.h), or -1. */
+int eval_run(const eval_request *request, err *e);
+
+/* eval_verdict: what the run's counts mean for its state and for the exit code. */
+run_state eval_verdict(const sched *tasks, int *exit_code);
+
+#endif
