@@ -81,7 +81,7 @@ int main(int argc, char **argv)
         return 0;
     }
     if (s.probe) {
-        probe_print(stdout);
+        probe_print(s.device, s.fake, stdout);
         return 0;
     }
     if (s.device == NULL) {

@@ -4,14 +4,26 @@
 #include "agent-node/runner/probe.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "agent-node/runner/gpu.h"
 #include "common/json.h"
 #include "common/scoped.h"
 
-static json *device_json(const gpu_facts *f)
+static void set_axis(json *device, const char *key, const int64_t axis[3])
+{
+    json *list = json_new_array();
+    for (size_t i = 0; i < 3; i++) {
+        json *size = json_new_int(axis[i]);
+        json_append(list, &size);
+    }
+    json_set(device, key, &list);
+}
+
+static json *device_json(const char *name, const gpu_facts *f)
 {
     json *device = json_new_object();
+    json_set_str(device, "device", name);
     json_set_str(device, "kind", f->kind);
     json_set_str(device, "name", f->name);
     json_set_str(device, "uuid", f->uuid);
@@ -21,11 +33,26 @@ static json *device_json(const gpu_facts *f)
     json_set_int(device, "sm_count", f->sm_count);
     json_set_int(device, "l2_bytes", f->l2_bytes);
     json_set_int(device, "driver", f->driver);
+    json_set_int(device, "shared_per_block", f->shared_per_block);
+    json_set_int(device, "threads_per_block", f->threads_per_block);
+    set_axis(device, "grid_max", f->grid_max);
+    set_axis(device, "block_max", f->block_max);
     return device;
 }
 
-/* list_devices appends what can be asked; the first that cannot gives the reason. */
-static int list_devices(json *devices, err *e)
+static int list_fake(json *devices, const char *script, err *e)
+{
+    SCOPED(gpu_close)
+    gpu *fake = gpu_open(&(gpu_options){.device = "fake", .fake_script = script}, e);
+    if (fake == NULL)
+        return -1;
+    json *device = device_json("fake", &fake->facts);
+    json_append(devices, &device);
+    return 0;
+}
+
+/* list_cuda appends what can be asked; the first that cannot gives the reason. */
+static int list_cuda(json *devices, err *e)
 {
     int count = gpu_cuda_count(e);
     if (count == 0)
@@ -34,18 +61,21 @@ static int list_devices(json *devices, err *e)
         gpu_facts facts;
         if (gpu_cuda_facts(i, &facts, e) < 0)
             return -1;
-        json *device = device_json(&facts);
+        char name[16];
+        snprintf(name, sizeof(name), "cuda:%d", i);
+        json *device = device_json(name, &facts);
         json_append(devices, &device);
     }
     return count < 0 ? -1 : 0;
 }
 
-void probe_print(FILE *out)
+void probe_print(const char *device, const char *script, FILE *out)
 {
+    bool fake = device != NULL && strcmp(device, "fake") == 0;
     err e;
     SCOPED(json_destroy) json *report = json_new_object();
     json *devices = json_new_array();
-    if (list_devices(devices, &e) < 0)
+    if ((fake ? list_fake(devices, script, &e) : list_cuda(devices, &e)) < 0)
         json_set_str(report, "reason", e.text);
     else
         json_set_null(report, "reason");

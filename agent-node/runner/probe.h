@@ -1,7 +1,8 @@
 /* probe - what devices this host has, as one JSON line
  *
- * Purpose:   {"devices":[{"kind","name","uuid","arch","memory_bytes","cc","sm_count","l2_bytes",
- *            "driver"}],"reason":null or why there are none}.
+ * Purpose:   {"devices":[{"device","kind","name","uuid","arch","memory_bytes","cc","sm_count",
+ *            "l2_bytes","driver","shared_per_block","threads_per_block","grid_max":[x,y,z],
+ *            "block_max":[x,y,z]}],"reason":null or why there are none}.
  * Ownership: writes to the given stream.
  * Threads:   one.
  * Errors:    none: the reason is data.
@@ -12,6 +13,7 @@
 
 #include <stdio.h>
 
-void probe_print(FILE *out);
+/* probe_print: "fake" lists the fake device of a script (NULL: its defaults), else CUDA devices. */
+void probe_print(const char *device, const char *script, FILE *out);
 
 #endif
