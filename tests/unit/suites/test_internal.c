@@ -1,0 +1,240 @@
+/* test_internal - the suite that ships: every gold plan holds at every declared shape
+ *
+ * SPDX-License-Identifier: MIT */
+/* cmocka wants these first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/scoped.h"
+#include "suites/plan.h"
+#include "suites/suite.h"
+
+static const plan_device devices[] = {
+    /* H200 */
+    {132,
+     90,
+     false,
+     {INT32_MAX, 65535, 65535},
+     {1024, 1024, 64},
+     1024,
+     49152,
+     INT64_C(150000000000)},
+    /* A100 40 GB */
+    {108,
+     80,
+     false,
+     {INT32_MAX, 65535, 65535},
+     {1024, 1024, 64},
+     1024,
+     49152,
+     INT64_C(42000000000)},
+    /* emulator */
+    {16, 80, true, {INT32_MAX, 65535, 65535}, {1024, 1024, 64}, 1024, 49152, INT64_C(4000000000)},
+};
+enum { DEVICES = sizeof devices / sizeof devices[0] };
+
+static suite *load(void)
+{
+    err e = {0};
+    suite *s = suite_load(CE_SOURCE_DIR "/suites", "internal", &e);
+    if (s == NULL)
+        print_error("%s\n", e.text);
+    assert_non_null(s);
+    return s;
+}
+
+/* What each gold's blocks cover: elements of the first output or, for rows, a row each. */
+typedef struct cover {
+    const char *problem;
+    int64_t elements; /* a block; 0: a row a block */
+} cover;
+
+static const cover covers[] = {
+    {"vector_add_fp32", 2048},   {"silu_fp16", 4096},        {"rms_norm_fp16", 0},
+    {"softmax_lastdim_fp16", 0}, {"layernorm_bf16", 0},      {"sum_reduction_fp32", -1},
+    {"argmax_fp32", 0},          {"cumsum_lastdim_fp32", 0},
+};
+
+static const cover *cover_of(const char *id)
+{
+    for (size_t i = 0; i < sizeof covers / sizeof covers[0]; i++)
+        if (strcmp(covers[i].problem, id) == 0)
+            return &covers[i];
+    return NULL;
+}
+
+/* The sum has as many partial sums as blocks, and the second kernel is told so. */
+static void check_sum(const plan_steps *steps)
+{
+    assert_int_equal(steps->step_count, 2);
+    const plan_step *parts = &steps->steps[0], *total = &steps->steps[1];
+    int32_t count = 0;
+    memcpy(&count, total->args[2].bytes, sizeof count);
+    assert_int_equal(count, parts->grid[0]);
+    assert_int_equal(steps->scratch_bytes[0], (int64_t)parts->grid[0] * 4);
+    assert_int_equal(total->grid[0], 1);
+}
+
+static bool writes(const plan_steps *steps, size_t tensor)
+{
+    for (size_t i = 0; i < steps->step_count; i++)
+        for (size_t a = 0; a < steps->steps[i].arg_count; a++)
+            if (steps->steps[i].args[a].kind == PLAN_ARG_TENSOR &&
+                steps->steps[i].args[a].index == tensor)
+                return true;
+    return false;
+}
+
+static void check_steps(const problem *p, const contract_shape *shape, const plan_steps *steps)
+{
+    int64_t elements = -1;
+    const contract *c = p->terms;
+    assert_int_equal(contract_elements(c, c->input_count, shape, &elements, NULL), 0);
+    if (elements == 0) {
+        assert_int_equal(steps->step_count, 0);
+        return;
+    }
+    assert_true(writes(steps, c->input_count));
+    const cover *covered = cover_of(p->id);
+    assert_non_null(covered);
+    if (covered->elements < 0) {
+        check_sum(steps);
+        return;
+    }
+    assert_int_equal(steps->step_count, 1);
+    int64_t blocks = steps->steps[0].grid[0];
+    if (covered->elements == 0)
+        assert_int_equal(blocks, shape->dims[0]);
+    else
+        assert_in_range((uint64_t)blocks, (uint64_t)((elements - 1) / covered->elements + 1),
+                        (uint64_t)((elements - 1) / covered->elements + 1));
+}
+
+static void check_at(const problem *p, const plan *gold, const contract_shape *shape)
+{
+    for (size_t d = 0; d < DEVICES; d++) {
+        SCOPED(plan_steps_fini) plan_steps steps = {0};
+        plan_fault fault = {{0}, {0}};
+        int rc = plan_expand(gold, p->terms, shape, &devices[d], &steps, &fault);
+        if (rc < 0)
+            print_error("%s: %s: %s\n", p->id, fault.pointer, fault.text);
+        assert_int_equal(rc, 0);
+        check_steps(p, shape, &steps);
+    }
+}
+
+/* extremes are the corners of the ranges that hidden shapes are drawn from. */
+static void check_extremes(const problem *p, const plan *gold)
+{
+    size_t dims = p->terms->dim_count;
+    for (unsigned corner = 0; corner < 1U << dims; corner++) {
+        contract_shape shape = {{0}};
+        for (size_t i = 0; i < dims; i++)
+            shape.dims[i] = (corner >> i) & 1U ? p->terms->dims[i].max : p->terms->dims[i].min;
+        check_at(p, gold, &shape);
+    }
+}
+
+static void every_gold_plan_expands_at_every_shape_on_every_device(void **state)
+{
+    (void)state;
+    SCOPED(suite_destroy) suite *s = load();
+    assert_int_equal(s->problem_count, 8);
+    for (size_t i = 0; i < s->problem_count; i++) {
+        const problem *p = &s->problems[i];
+        assert_non_null(p->gold_source);
+        SCOPED(plan_destroy)
+        plan *gold = plan_parse(p->gold_plan, strlen(p->gold_plan), p->terms, NULL);
+        assert_non_null(gold);
+        for (size_t j = 0; j < p->terms->shape_count; j++)
+            check_at(p, gold, &p->terms->shapes[j]);
+        check_at(p, gold, &p->terms->benchmark);
+        check_extremes(p, gold);
+    }
+}
+
+static void every_entry_of_a_gold_plan_is_in_its_source(void **state)
+{
+    (void)state;
+    SCOPED(suite_destroy) suite *s = load();
+    for (size_t i = 0; i < s->problem_count; i++) {
+        const problem *p = &s->problems[i];
+        SCOPED(plan_destroy)
+        plan *gold = plan_parse(p->gold_plan, strlen(p->gold_plan), p->terms, NULL);
+        size_t count = 0;
+        const char *const *entries = plan_entries(gold, &count);
+        for (size_t j = 0; j < count; j++) {
+            if (strstr(p->gold_source, entries[j]) == NULL)
+                print_error("%s lacks %s\n", p->id, entries[j]);
+            assert_non_null(strstr(p->gold_source, entries[j]));
+        }
+    }
+}
+
+static bool has_shape(const contract *c, bool (*is)(const contract *, const contract_shape *))
+{
+    for (size_t i = 0; i < c->shape_count; i++)
+        if (is(c, &c->shapes[i]))
+            return true;
+    return false;
+}
+
+static bool has_zero(const contract *c, const contract_shape *shape)
+{
+    for (size_t i = 0; i < c->dim_count; i++)
+        if (shape->dims[i] == 0)
+            return true;
+    return false;
+}
+
+static bool is_all_ones(const contract *c, const contract_shape *shape)
+{
+    for (size_t i = 0; i < c->dim_count; i++)
+        if (shape->dims[i] != 1)
+            return false;
+    return true;
+}
+
+static bool has_odd_tail(const contract *c, const contract_shape *shape)
+{
+    return shape->dims[c->dim_count - 1] > 1 && shape->dims[c->dim_count - 1] % 2 == 1;
+}
+
+static bool is_aligned(const contract *c, const contract_shape *shape)
+{
+    return !has_zero(c, shape) && shape->dims[c->dim_count - 1] % 8 == 0;
+}
+
+static void every_problem_checks_the_edges_and_deals_each_family_twice(void **state)
+{
+    (void)state;
+    SCOPED(suite_destroy) suite *s = load();
+    for (size_t i = 0; i < s->problem_count; i++) {
+        const contract *c = s->problems[i].terms;
+        assert_true(has_shape(c, has_zero));
+        assert_true(has_shape(c, is_all_ones));
+        assert_true(has_shape(c, has_odd_tail));
+        assert_true(has_shape(c, is_aligned));
+        assert_true(c->shape_count >= 2 * c->family_count);
+        int64_t elements = 0;
+        assert_int_equal(contract_elements(c, 0, &c->benchmark, &elements, NULL), 0);
+        assert_int_equal(elements, 16777216);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_gold_plan_expands_at_every_shape_on_every_device),
+        cmocka_unit_test(every_entry_of_a_gold_plan_is_in_its_source),
+        cmocka_unit_test(every_problem_checks_the_edges_and_deals_each_family_twice),
+    };
+    return cmocka_run_group_tests_name("internal", tests, NULL, NULL);
+}
