@@ -54,15 +54,14 @@ static void a_step_has_every_number(void **state)
     (void)state;
     SCOPED(contract_destroy) contract *c = sample_contract();
     SCOPED(plan_destroy)
-    plan *p =
-        parse(c,
-              "{'kernels':[{'entry':'k','grid':['rows','ceil_div(cols,256)'],'block':[32,'2*2',2],"
-              "'shared':'cols*4','args':['y','x','s',{'i32':'-cols'},{'u64':'rows*cols'},"
-              "{'f32':'1.5'},{'f64':'eps'}]},"
-              "{'entry':'l','grid':['sm_count'],'block':['cc + on_emu'],'args':[]}],"
-              "'scratch':[{'name':'s','dtype':'f64','count':'rows'},"
-              "{'name':'z','dtype':'i32','count':3,'init':'zero'},"
-              "{'name':'none','dtype':'i32','count':0,'init':'zero'}]}");
+    plan *p = parse(
+        c, "{'kernels':[{'entry':'k','grid':['rows','ceil_div(cols,256)'],'block':[32,'2*2',2],"
+           "'shared':'cols*4','args':['y','x','s',{'i32':'-cols'},{'u64':'rows*cols'},"
+           "{'f32':'1.5'},{'f64':'eps'}]},"
+           "{'entry':'l','grid':['sm_count'],'block':['cc + on_emu'],'args':[]}],"
+           "'scratch':[{'name':'s','dtype':'f64','count':'rows'},"
+           "{'name':'z','dtype':'i32','count':3,'init':'zero'},"
+           "{'name':'none','dtype':'i32','count':0,'init':'zero'}]}");
     SCOPED(plan_steps_fini) plan_steps steps = {0};
     expand(c, p, &shape, &steps);
     assert_int_equal(steps.scratch_count, 3);
@@ -185,14 +184,17 @@ static void faults_at_a_shape_have_a_pointer_and_the_shape(void **state)
     }
 }
 
+#define TWO_SCRATCH                                                                              \
+    "{'scratch':[{'name':'s','dtype':'f32','count':62500},{'name':'t','dtype':'u8','count':0}]," \
+    "'kernels':[{'entry':'k','grid':[1],'block':[1],'args':[]}]}"
+
 static void limits_are_allowed_exactly(void **state)
 {
     (void)state;
     static const char *const rows[] = {
         KERNEL("2147483647,65535,65535", "1024", "'args':[]"),
         KERNEL("1", "1,16,64", "'shared':49152,'args':[]"),
-        "{'scratch':[{'name':'s','dtype':'f32','count':62500},{'name':'t','dtype':'u8','count':0}],"
-        "'kernels':[{'entry':'k','grid':[1],'block':[1],'args':[]}]}",
+        TWO_SCRATCH,
     };
     SCOPED(contract_destroy) contract *c = sample_contract();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -1,0 +1,95 @@
+/* fuzz_plan - any bytes as a launch plan, expanded where it parses
+ *
+ * A refusal has a sentence and a pointer; an expansion keeps every limit of the device.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/scoped.h"
+#include "suites/plan.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const char terms[] =
+    "{\"problem\":\"p\",\"dims\":[{\"name\":\"rows\",\"min\":0,\"max\":65536},"
+    "{\"name\":\"cols\",\"min\":1,\"max\":16384}],"
+    "\"inputs\":[{\"name\":\"x\",\"dtype\":\"f16\",\"shape\":[\"rows\",\"cols\"]}],"
+    "\"scalars\":[{\"name\":\"eps\",\"dtype\":\"f32\",\"value\":1e-5}],"
+    "\"outputs\":[{\"name\":\"y\",\"dtype\":\"f32\",\"shape\":[\"rows\"]}],"
+    "\"reduction\":\"cols\",\"values\":[\"normal\"],"
+    "\"shapes\":[{\"rows\":0,\"cols\":1},{\"rows\":33,\"cols\":1000},{\"rows\":65536,\"cols\":7}],"
+    "\"benchmark\":{\"rows\":1,\"cols\":1}}";
+
+static const plan_device device = {
+    .sm_count = 132,
+    .cc = 90,
+    .grid_max = {INT32_MAX, 65535, 65535},
+    .block_max = {1024, 1024, 64},
+    .threads_per_block_max = 1024,
+    .shared_per_block_max = 49152,
+    .memory_bytes = INT64_C(1) << 30,
+};
+
+static void must(bool truth)
+{
+    if (!truth)
+        abort();
+}
+
+static void check_fault(const plan_fault *fault)
+{
+    must(fault->text[0] != '\0');
+    must(fault->pointer[0] == '\0' || fault->pointer[0] == '/');
+}
+
+static void check_launch(const plan_step *step)
+{
+    uint64_t threads = 1;
+    for (size_t i = 0; i < 3; i++) {
+        must(step->grid[i] >= 1 && step->grid[i] <= device.grid_max[i]);
+        must(step->block[i] >= 1 && step->block[i] <= device.block_max[i]);
+        threads *= step->block[i];
+    }
+    must(threads <= 1024 && step->shared <= device.shared_per_block_max);
+    must(step->entry != NULL && step->arg_count <= PLAN_ARGS_MAX);
+}
+
+static void check_steps(const plan_steps *steps)
+{
+    int64_t scratch = 0;
+    for (size_t i = 0; i < steps->scratch_count; i++) {
+        must(steps->scratch_bytes[i] >= 0);
+        scratch += steps->scratch_bytes[i];
+    }
+    must(scratch <= device.memory_bytes / 100 * PLAN_SCRATCH_PERCENT);
+    must(steps->step_count <= PLAN_LAUNCHES_MAX);
+    for (size_t i = 0; i < steps->step_count; i++)
+        if (steps->steps[i].kind == PLAN_STEP_LAUNCH)
+            check_launch(&steps->steps[i]);
+        else
+            must(steps->steps[i].scratch < steps->scratch_count);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    plan_fault fault = {{0}, {0}};
+    SCOPED(contract_destroy) contract *c = contract_parse(terms, strlen(terms), "fuzz", NULL);
+    must(c != NULL);
+    SCOPED(plan_destroy) plan *p = plan_parse((const char *)data, size, c, &fault);
+    if (p == NULL) {
+        check_fault(&fault);
+        return 0;
+    }
+    size_t entries = 0;
+    must(plan_entries(p, &entries) != NULL && entries > 0);
+    for (size_t i = 0; i < c->shape_count; i++) {
+        SCOPED(plan_steps_fini) plan_steps steps = {0};
+        if (plan_expand(p, c, &c->shapes[i], &device, &steps, &fault) < 0)
+            check_fault(&fault);
+        else
+            check_steps(&steps);
+    }
+    return 0;
+}
