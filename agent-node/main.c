@@ -110,6 +110,12 @@ static size_t list_devices(node *self)
     return count;
 }
 
+/* The CUDA major version of "13.0"; 0 without a driver: then any NVRTC will do. */
+static int driver_major(const char *version)
+{
+    return (int)strtol(version, NULL, 10);
+}
+
 static int open_parts(node *self, err *e)
 {
     SCOPED(scoped_free) char *here = file_self_dir(e);
@@ -117,14 +123,15 @@ static int open_parts(node *self, err *e)
         return -1;
     }
     SCOPED(scoped_free) char *binary = file_join(here, "ce-compiler");
-    compile_options compile = {.binary = binary,
-                               .children = (size_t)self->settings.compilers,
-                               .nvrtc = self->settings.nvrtc,
-                               .unsafe = self->settings.unsafe_compile};
     self->lanes = lanes_create(&self->settings, e);
     if (self->lanes == NULL) {
         return -1;
     }
+    compile_options compile = {.binary = binary,
+                               .children = (size_t)self->settings.compilers,
+                               .nvrtc = self->settings.nvrtc,
+                               .max_major = driver_major(lanes_facts(self->lanes, 0)->driver),
+                               .unsafe = self->settings.unsafe_compile};
     self->compiler = compile_pool_create(&compile, e);
     self->blobs = blob_store_create(self->settings.cache, BLOB_MEMORY, e);
     return self->compiler != NULL && self->blobs != NULL ? 0 : -1;

@@ -7,6 +7,7 @@
 
 #include "common/file.h"
 #include "common/scoped.h"
+#include "common/xalloc.h"
 
 static runner_proc *start_runner(const pipeline *p, const lane *held, err *e)
 {
@@ -64,7 +65,7 @@ void trial_say(const pipeline *p, const contract_shape *shape, const char *famil
                runner_verdict *verdict)
 {
     SCOPED(scoped_free) char *label = contract_shape_label(p->terms, shape);
-    char text[RUNNER_TEXT_MAX];
-    snprintf(text, sizeof(text), "at %s (%s values): %s", label, family, verdict->text);
-    memcpy(verdict->text, text, sizeof(text));
+    SCOPED(scoped_free)
+    char *text = xasprintf("at %s (%s values): %s", label, family, verdict->text);
+    snprintf(verdict->text, sizeof(verdict->text), "%s", text);
 }
