@@ -274,7 +274,8 @@ static void apply_call(coord *c, const record_job *job)
 {
     const call_record *r = &job->record->of.call;
     run *now = c->options.run;
-    sched_add_call(now->tasks, job->task, r->stage, r->index, &job->record->record);
+    if (!sched_add_call(now->tasks, job->task, r->stage, r->index, &job->record->record))
+        return;
     now->calls++;
     if (isnan(r->cost_usd))
         now->unpriced++;
@@ -318,7 +319,8 @@ static void record_written(void *owner, void *arg, int result, const err *e)
     record_job *job = arg;
     bool broken = result && (e->code == ERR_SYSTEM || e->code == ERR_DENIED);
     if (result)
-        log_err(LOG_WARN, "store", e, "a record was not taken");
+        log_err(e->code == ERR_CONFLICT ? LOG_INFO : LOG_WARN, "store", e,
+                "a record was not taken");
     else if (job->record->kind == INGEST_CALL)
         apply_call(c, job);
     else if (job->record->kind == INGEST_STAGE)

@@ -155,7 +155,7 @@ static void failure_written(void *owner, void *arg, int result, const err *e)
 static void give_up(coord *c, const return_job *last)
 {
     const sched_task *task = task_of(c, last->how.task);
-    log_line(LOG_WARN, "sched", "task %s (%s) is given up after %d failed leases: %s", task->id,
+    log_line(LOG_WARN, "sched", "task %s (%s) is given up, failed leases: %d: %s", task->id,
              task->problem, task->failures, last->how.text);
     return_job *job = xmemdup(last, sizeof *last);
     if (coord_submit(c, write_failure, job, failure_written))
@@ -241,8 +241,8 @@ void handout_lose_node(coord *c, size_t number, node_state state, const char *re
     snprintf(text, sizeof text, "node %s %s: %s", gone->name,
              state == NODE_LEFT ? "left" : "was lost", reason);
     size_t held = lease_count_node(c->leases, number);
-    log_line(held || state == NODE_LOST ? LOG_WARN : LOG_INFO, "nodes", "%s (%zu tasks go back)",
-             text, held);
+    log_line(held || state == NODE_LOST ? LOG_WARN : LOG_INFO, "nodes",
+             "%s; tasks that go back: %zu", text, held);
     losing l = {.c = c, .ending = TASK_LOST, .failure = state == NODE_LOST, .text = text};
     lease_drop_node(c->leases, number, end_lost, &l);
     blob_inbox_forget(c->inbox, gone->instance);

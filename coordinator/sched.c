@@ -348,14 +348,15 @@ void sched_add_stage(sched *self, size_t task, const char *stage, const hash *re
         (struct row_stage_ref){.stage = xstrdup(stage), .record = *record};
 }
 
-void sched_add_call(sched *self, size_t task, const char *stage, int64_t index, const hash *record)
+bool sched_add_call(sched *self, size_t task, const char *stage, int64_t index, const hash *record)
 {
     sched_task *t = at(self, task);
     if (has_stage(t, stage) || has_call(t, stage, index))
-        return;
+        return false;
     t->calls = xreallocarray(t->calls, t->call_count + 1, sizeof *t->calls);
     t->calls[t->call_count++] =
         (struct row_call_ref){.stage = xstrdup(stage), .index = index, .record = *record};
+    return true;
 }
 
 /* ---- looking ---- */

@@ -95,9 +95,9 @@ void sched_finish(sched *self, size_t task, outcome result);
 void sched_enter_stage(sched *self, size_t task, const char *stage);
 
 /* sched_add_stage keeps a finished stage and forgets the answers of that stage; sched_add_call keeps an
- * answer. Repeating either is harmless. */
+ * answer, and is true when it was new. Repeating either is harmless. */
 void sched_add_stage(sched *self, size_t task, const char *stage, const hash *record);
-void sched_add_call(sched *self, size_t task, const char *stage, int64_t index, const hash *record);
+bool sched_add_call(sched *self, size_t task, const char *stage, int64_t index, const hash *record);
 
 /* sched_released: all contract tasks are done. */
 bool sched_released(const sched *self);
