@@ -323,6 +323,6 @@ int pipeline_contract(const node_parts *node, const ledger *account, const task_
                             .baseline_ms = (double)NAN,
                             .wall_ms = (double)(clock_mono_us() - start) / 1000.0};
     result.text = report.json;
-    rc = ledger_result(account, &result, e);
-    return rc;
+    result.reason = (char *)(uintptr_t)"a contract is checked, not timed";
+    return ledger_result(account, &result, e);
 }
