@@ -8,6 +8,7 @@ import torch
 
 CLOSE = 2.0 ** -7   # relative: near enough to recognise a value that is in the wrong place
 MOST = 0.95         # share of elements that makes a pattern
+DENSE = 0.75        # a region counts as wrong when so many of it are: some wrong values come near
 
 
 def likely(problem, tensor, values, finding, inputs):
@@ -159,9 +160,10 @@ def _place(c, verb):
     if c.count == 1:
         return "a single element%s: a boundary case or a race" % suffix
     first = int(c.bad.to(torch.uint8).argmax())
-    if c.count == c.total - first:
+    tail = c.total - first
+    if first > 0 and c.count >= DENSE * tail:
         return "the tail%s: the last %d elements (the grid or the loop ends too early)" % (
-            suffix, c.count)
+            suffix, tail)
     if len(c.shape) >= 2 and c.shape[-1] > 0:
         return _rows_and_columns(c, suffix)
     return None
@@ -172,13 +174,14 @@ def _rows_and_columns(c, suffix):
     columns, rows = grid.any(dim=0), grid.any(dim=1)
     width, height = int(columns.sum()), int(rows.sum())
     first = int(columns.to(torch.uint8).argmax())
-    if width < c.shape[-1] and first + width == c.shape[-1] and width * height == c.count:
+    if c.count < DENSE * width * height:
+        return None
+    if width < c.shape[-1] and first + width == c.shape[-1]:
         return "the tail of rows%s: columns from %d on (count of columns not a multiple of the "\
                "block or vector width)" % (suffix, first)
-    if width < c.shape[-1] and first == 0 and width * height == c.count and bool(
-            columns[:width].all()):
+    if width < c.shape[-1] and bool(columns[:width].all()):
         return "the first %d columns of rows%s" % (width, suffix)
-    if height < grid.shape[0] and width == c.shape[-1] and width * height == c.count:
+    if height < grid.shape[0] and width == c.shape[-1]:
         return "%d whole rows%s, the first is row %d" % (
             height, suffix, int(rows.to(torch.uint8).argmax()))
     return None

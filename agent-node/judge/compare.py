@@ -30,7 +30,7 @@ OVERFLOW = {"f16": 65520.0, "bf16": (2.0 - 2.0 ** -8) * 2.0 ** 127,
             "f32": (2.0 - 2.0 ** -24) * 2.0 ** 127, "f64": math.inf}
 LAMBDA = 4.0
 SMALL = 1000          # elements below which the RMSE of r is itself uncertain
-GATED_MIN = 32        # a shorter row has no RMSE worth the name
+GATED_MIN = 32        # a shorter row has no RMSE worth the name, and is left to the element bound
 CHUNK = 1 << 24       # elements worked on at once
 EXACT_MAX = 2.0 ** 24  # whole numbers up to here add up without rounding in fp32
 
@@ -196,25 +196,31 @@ class _chunk:
         if not budget.unbiased or length < GATED_MIN:
             return torch.zeros_like(self.squares[0])
         y, r, o, g = (torch.sqrt(part / self.counts.clamp(min=1)) for part in self.squares)
-        scale = torch.maximum(o, g / budget.root)
-        allowed = budget.multiple(length) * r + budget.unit_acc * budget.root * scale + budget.tiny
-        return y / allowed
+        return y / allowed_rmse(length, r, o, torch.maximum(o, g / budget.root), budget)
+
+
+def allowed_rmse(count, r, o, scale, budget):
+    """Rule b. Few elements have no mean to speak of: there the output's rounding and the tail of the
+    distribution (LAMBDA) are allowed too."""
+    few = count < GATED_MIN
+    spread = budget.unit_acc * budget.root * scale * (LAMBDA if few else 1.0)
+    return budget.multiple(count) * r + spread + (budget.unit * o if few else 0.0) + budget.tiny
 
 
 def check_gate(per_row, sums, place, budget):
     length, worst, numbers = place
-    if budget.unbiased and sums.count >= GATED_MIN:
-        y, r, o, g = (math.sqrt(part / sums.count) for part in (sums.y, sums.r, sums.o, sums.g))
-        allowed = (budget.multiple(sums.count) * r
-                   + budget.unit_acc * budget.root * max(o, g / budget.root) + budget.tiny)
-        numbers["rmse_over_budget"] = y / allowed
     row = int(per_row.argmax())
     numbers["row_rmse_over_budget"] = float(per_row[row])
-    if numbers.get("rmse_over_budget", 0.0) > 1.0:
-        return Finding("precision", None, worst, numbers), numbers
-    if numbers["row_rmse_over_budget"] > 1.0:
-        numbers["rows_wrong"] = int((per_row > 1.0).sum())
+    if budget.unbiased and sums.count:
+        y, r, o, g = (math.sqrt(part / sums.count) for part in (sums.y, sums.r, sums.o, sums.g))
+        allowed = allowed_rmse(sums.count, r, o, max(o, g / budget.root), budget)
+        numbers["rmse_over_budget"] = y / allowed
+    rows_wrong = int((per_row > 1.0).sum())
+    if 0 < rows_wrong < per_row.numel():
+        numbers["rows_wrong"] = rows_wrong
         return Finding("precision", None, row * length, numbers), numbers
+    if rows_wrong or numbers.get("rmse_over_budget", 0.0) > 1.0:
+        return Finding("precision", None, worst, numbers), numbers
     return None, numbers
 
 

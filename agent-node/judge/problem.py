@@ -168,7 +168,8 @@ def is_out_of_memory(fault):
     kind = getattr(torch.cuda, "OutOfMemoryError", None)
     if kind is not None and isinstance(fault, kind):
         return True
-    return isinstance(fault, MemoryError) or "out of memory" in str(fault)
+    return isinstance(fault, MemoryError) or any(
+        words in str(fault) for words in ("out of memory", "allocate memory"))
 
 
 def is_gpu_fault(fault):
