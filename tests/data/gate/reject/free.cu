@@ -1,0 +1,5 @@
+// device_heap
+extern "C" __global__ void k(float *y)
+{
+    free(y);
+}
