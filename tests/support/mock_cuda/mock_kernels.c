@@ -1,0 +1,190 @@
+/* mock_kernels - the kernels that the mock driver knows, as host functions
+ *
+ * ce_* are those of the runner and of the timing library; the others have the names and parameters of
+ * tests/gpu/kernels.cu, so that the GPU test runs on the mock too.
+ *
+ * SPDX-License-Identifier: MIT */
+#include <string.h>
+#include <time.h>
+
+#include "mock_cuda.h"
+
+static uint64_t u64_param(const mock_launch *l, size_t i)
+{
+    uint64_t value;
+    memcpy(&value, l->params[i], sizeof value);
+    return value;
+}
+
+static uint32_t u32_param(const mock_launch *l, size_t i)
+{
+    uint32_t value;
+    memcpy(&value, l->params[i], sizeof value);
+    return value;
+}
+
+static void *pointer_param(const mock_launch *l, size_t i)
+{
+    return (void *)(uintptr_t)u64_param(l, i);
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* ---- ours ---- */
+
+static void ce_spin(const mock_launch *l)
+{
+    uint32_t *flag = pointer_param(l, 0);
+    uint32_t ticket = u32_param(l, 1);
+    uint64_t limit = u64_param(l, 2);
+    uint64_t start = now_ns();
+    while (__atomic_load_n(&flag[0], __ATOMIC_SEQ_CST) < ticket)
+        if (now_ns() - start > limit) {
+            __atomic_store_n(&flag[1], ticket, __ATOMIC_SEQ_CST);
+            return;
+        }
+}
+
+static void ce_flush(const mock_launch *l)
+{
+    const uint64_t *words = pointer_param(l, 0);
+    uint64_t count = u64_param(l, 1) * 2;
+    uint64_t any = 0;
+    for (uint64_t i = 0; i < count; i++)
+        any |= words[i];
+    if (any != 0)
+        *(uint32_t *)pointer_param(l, 2) = (uint32_t)any;
+}
+
+static void ce_sum(const mock_launch *l)
+{
+    const uint32_t *words = pointer_param(l, 0);
+    uint64_t count = u64_param(l, 1);
+    uint64_t salt = u64_param(l, 2);
+    uint64_t sum = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t z = words[i] + salt + (i + 1) * 0x9E3779B97F4A7C15u;
+        z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+        sum += z ^ (z >> 31);
+    }
+    *(uint64_t *)pointer_param(l, 3) += sum;
+}
+
+/* ---- as in tests/gpu/kernels.cu: (const float *a, const float *b, float *y, int n) ---- */
+
+typedef struct add_args {
+    float *a, *b, *y;
+    uint32_t n;
+} add_args;
+
+static add_args args_of(const mock_launch *l)
+{
+    return (add_args){pointer_param(l, 0), pointer_param(l, 1), pointer_param(l, 2),
+                      u32_param(l, 3)};
+}
+
+static void add_first(const add_args *x, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        x->y[i] = x->a[i] + x->b[i];
+}
+
+static void add(const mock_launch *l)
+{
+    add_args x = args_of(l);
+    add_first(&x, x.n);
+}
+
+static void add_all_but_last(const mock_launch *l)
+{
+    add_args x = args_of(l);
+    add_first(&x, x.n - 1);
+}
+
+static void add_one_past(const mock_launch *l)
+{
+    add_args x = args_of(l);
+    add_first(&x, x.n);
+    x.y[x.n] = 1.0f;
+}
+
+static void add_one_before(const mock_launch *l)
+{
+    add_args x = args_of(l);
+    add_first(&x, x.n);
+    x.y[-1] = 1.0f;
+}
+
+static void add_far_past(const mock_launch *l)
+{
+    add_args x = args_of(l);
+    x.y[x.n + 1048576] = 1.0f;
+}
+
+static void add_to_input(const mock_launch *l)
+{
+    add_args x = args_of(l);
+    add_first(&x, x.n);
+    x.a[0] = 12345.0f;
+}
+
+static void copy_f32(const mock_launch *l)
+{
+    add_args x = args_of(l);
+    memcpy(x.y, x.a, (size_t)x.n * sizeof *x.y);
+}
+
+static void never_ends(const mock_launch *l)
+{
+    (void)l;
+    const struct timespec nap = {0, 1000000};
+    for (;;)
+        nanosleep(&nap, NULL);
+}
+
+static void traps(const mock_launch *l)
+{
+    (void)l;
+    mock_fault(719);
+}
+
+static void misaligned(const mock_launch *l)
+{
+    (void)l;
+    mock_fault(716);
+}
+
+#define ADD_PARAMS \
+    4,             \
+    {              \
+        8, 8, 8, 4 \
+    }
+
+static const mock_kernel kernels[] = {
+    {"ce_spin", 3, {8, 4, 8}, ce_spin},
+    {"ce_flush", 3, {8, 8, 8}, ce_flush},
+    {"ce_sum", 4, {8, 8, 8, 8}, ce_sum},
+    {"add", ADD_PARAMS, add},
+    {"add_all_but_last", ADD_PARAMS, add_all_but_last},
+    {"add_one_past", ADD_PARAMS, add_one_past},
+    {"add_one_before", ADD_PARAMS, add_one_before},
+    {"add_far_past", ADD_PARAMS, add_far_past},
+    {"add_to_input", ADD_PARAMS, add_to_input},
+    {"copy_f32", ADD_PARAMS, copy_f32},
+    {"never_ends", ADD_PARAMS, never_ends},
+    {"traps", ADD_PARAMS, traps},
+    {"misaligned", ADD_PARAMS, misaligned},
+};
+
+const mock_kernel *mock_kernel_find(const char *name)
+{
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        if (strcmp(kernels[i].name, name) == 0)
+            return &kernels[i];
+    return NULL;
+}
