@@ -4,6 +4,7 @@
 namespace {
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
+constexpr int VECTORS = 4; // loads in flight a thread
 constexpr int NONE = 0x7fffffff; // behind every index
 
 struct best {
@@ -17,6 +18,14 @@ __device__ __forceinline__ void see(best &b, float value, int index)
         b.value = value;
         b.index = index;
     }
+}
+
+__device__ __forceinline__ void see4(best &b, float4 v, int index)
+{
+    see(b, v.x, index);
+    see(b, v.y, index + 1);
+    see(b, v.z, index + 2);
+    see(b, v.w, index + 3);
 }
 
 __device__ __forceinline__ void merge(best &b, float value, int index)
@@ -65,14 +74,18 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const float4 *row = reinterpret_cast<const float4 *>(x + (long long)blockIdx.x * cols);
     const int count = cols / 4;
     best b = first(4 * (int)threadIdx.x, cols);
-#pragma unroll 4
-    for (int i = threadIdx.x; i < count; i += THREADS) {
-        const float4 v = row[i];
-        see(b, v.x, 4 * i);
-        see(b, v.y, 4 * i + 1);
-        see(b, v.z, 4 * i + 2);
-        see(b, v.w, 4 * i + 3);
+    int i = threadIdx.x;
+    for (; i + (VECTORS - 1) * THREADS < count; i += VECTORS * THREADS) {
+        float4 v[VECTORS];
+#pragma unroll
+        for (int k = 0; k < VECTORS; k++)
+            v[k] = row[i + k * THREADS];
+#pragma unroll
+        for (int k = 0; k < VECTORS; k++)
+            see4(b, v[k], 4 * (i + k * THREADS));
     }
+    for (; i < count; i += THREADS)
+        see4(b, row[i], 4 * i);
     finish(b, y);
 }
 
