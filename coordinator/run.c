@@ -178,6 +178,15 @@ static int put_entrants(store_tx *tx, const creation *c, err *e)
         entrant_row row = {.run = c->id, .name = s->entrants[i].name, .models = models};
         if (entrant_insert(tx, &row, &c->entrants[i], e))
             return -1;
+    }
+    return 0;
+}
+
+/* Before the run's own row is there: "latest" must not mean the new run itself. */
+static int open_replays(store_tx *tx, const creation *c, err *e)
+{
+    const settings *s = c->request->settings;
+    for (size_t i = 0; i < s->entrant_count; i++) {
         const char *source = run_replay_of(&s->entrants[i]);
         if (source && !(c->replays[i] = replay_open(tx, source, e)))
             return -1;
@@ -210,7 +219,10 @@ static int put_run(store_tx *tx, const creation *c, err *e)
 static int create_job(store_tx *tx, void *arg, err *e)
 {
     const creation *c = arg;
-    return put_run(tx, c, e) || put_entrants(tx, c, e) || put_problems(tx, c, e) ? -1 : 0;
+    return open_replays(tx, c, e) || put_run(tx, c, e) || put_entrants(tx, c, e) ||
+                   put_problems(tx, c, e)
+               ? -1
+               : 0;
 }
 
 int run_create(store *s, const run_request *request, char id[ID_TEXT], err *e)
