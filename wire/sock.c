@@ -174,12 +174,19 @@ static bool is_loopback(const char *host)
     return inet_pton(AF_INET, host, &address) == 1 && ntohl(address.s_addr) >> 24 == 127;
 }
 
+/* ZeroMQ itself takes 99999999 for a port. */
+static bool is_port(const char *text)
+{
+    int64_t port;
+    return strcmp(text, "*") == 0 || (str_to_i64(text, &port) && port >= 1 && port <= 65535);
+}
+
 /* tcp_endpoint writes the endpoint with a numeric host to out. */
 static int tcp_endpoint(const char *endpoint, char out[ENDPOINT_MAX], err *e)
 {
     const char *address = endpoint + strlen("tcp://");
     const char *colon = strrchr(address, ':');
-    if (colon == NULL || colon == address || colon[1] == '\0')
+    if (colon == NULL || colon == address || !is_port(colon + 1))
         return err_set(e, ERR_USAGE, "%s: expected tcp://HOST:PORT", endpoint);
     char host[ENDPOINT_MAX];
     snprintf(host, sizeof(host), "%.*s", (int)(colon - address), address);

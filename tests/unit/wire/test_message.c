@@ -278,7 +278,7 @@ static void the_receiver_refuses_every_fault(void **state)
         {TOO_BIG, "progress: token: 0 is not in 1.."},
         {TOO_LONG, "progress: task: 33 bytes, the maximum is 32"},
         {BAD_UTF8, "progress: task: "},
-        {NUL_INSIDE, "progress: task: the text holds a NUL byte"},
+        {NUL_INSIDE, "NUL byte"},
         {TRAILING, "progress: 1 bytes follow the message"},
         {NOT_A_MAP, "progress: "},
     };
