@@ -1,0 +1,78 @@
+/* board - everything a report reads, in one snapshot
+ *
+ * Purpose:   loads runs with entrants, problems, tasks and usage; decides in one place which numbers may
+ *            be shown: times that were scripted (fake) or could not be taken (emu) are NaN with a reason.
+ * Ownership: board_read gives an owned object; all rows are borrowed from it.
+ * Threads:   immutable after reading.
+ * Errors:    as store/run.h says for names of runs.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef CE_REPORTS_BOARD_H
+#define CE_REPORTS_BOARD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "store/call.h"
+#include "store/run.h"
+#include "store/store.h"
+#include "store/task.h"
+
+enum { BOARD_PROVISIONAL_BELOW = 3 }; /* samples */
+
+typedef struct board_run {
+    run_row row;
+    problem_list problems;
+    entrant_list entrants;
+    task_list tasks;  /* synthesize */
+    usage_list usage; /* one a task, same order */
+    run_counts counts;
+    int64_t ranked; /* tasks in the view `ranked` */
+} board_run;
+
+typedef struct board_task {
+    const board_run *run;
+    const task_row *row;
+    const problem_row *problem;
+    const usage_row *usage;
+    size_t entrant;     /* index in board.entrants */
+    double speedup;     /* NaN with reason */
+    const char *reason; /* NULL when there is a speedup */
+    double candidate_ms, baseline_ms;
+} board_task;
+
+typedef struct board_entrant {
+    const board_run *run;
+    const entrant_row *row;
+} board_entrant;
+
+typedef struct board {
+    board_run *runs;
+    size_t run_count;
+    board_entrant *entrants;
+    size_t entrant_count;
+    board_task *tasks; /* run after run, each by problem, entrant, sample */
+    size_t task_count;
+} board;
+
+/* What to show: named runs (every entrant of them); or none named: the newest complete run of each
+ * entrant on the newest hash of `suite` (NULL: of any suite). */
+typedef struct board_ask {
+    const char *const *runs;
+    size_t run_count;
+    const char *suite;
+} board_ask;
+
+board *board_read(store *db, const board_ask *ask, err *e);
+void board_destroy(board **self);
+
+/* board_task_correct: scored ok. board_task_scored: done, with an outcome that counts. */
+bool board_task_correct(const board_task *task);
+bool board_task_scored(const board_task *task);
+/* board_any_kind: some task ran on this kind of device ("fake"). */
+bool board_any_kind(const board *self, const char *kind);
+/* board_rankable: every task of every run is in the view `ranked`. */
+bool board_rankable(const board *self);
+
+#endif

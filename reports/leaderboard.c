@@ -1,0 +1,335 @@
+/* leaderboard - the board in Markdown
+ *
+ * SPDX-License-Identifier: MIT */
+#include "reports/leaderboard.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/scoped.h"
+#include "reports/agg.h"
+#include "reports/text.h"
+
+/* What is being written. */
+typedef struct page {
+    const board *b;
+    const agg_list *aggs;
+    bool stable;
+    buf *out;
+} page;
+
+/* ---- what the numbers are worth ---- */
+
+static bool any_mark(const board *b, const char *mark)
+{
+    for (size_t i = 0; i < b->task_count; i++) {
+        const char *marks = b->tasks[i].row->outcome.marks;
+        if (marks != NULL && strstr(marks, mark) != NULL)
+            return true;
+    }
+    return false;
+}
+
+static void claim_protocol(const board *b, const char *prefix, buf *out)
+{
+    const run_row *run = &b->runs[0].row;
+    bool uncertified =
+        strcmp(run->timing_protocol, "ce-timing-0") == 0 || any_mark(b, "uncertified");
+    buf_puts(out, prefix);
+    if (uncertified)
+        buf_puts(out, "**uncertified**: ");
+    buf_printf(
+        out,
+        "checked by %s, timed by %s%s. No ranks are claimed: entrants are listed by correct, "
+        "then by geometric mean.\n",
+        run->correct_protocol, run->timing_protocol,
+        uncertified ? ", whose medians have no interval and no verdict" : "");
+}
+
+static void claim_samples(const board *b, const char *prefix, buf *out)
+{
+    int64_t least = b->runs[0].row.samples;
+    for (size_t i = 1; i < b->run_count; i++)
+        least = b->runs[i].row.samples < least ? b->runs[i].row.samples : least;
+    if (least < BOARD_PROVISIONAL_BELOW)
+        buf_printf(out, "%sprovisional: %" PRId64 " sample%s a problem; a board needs %d.\n",
+                   prefix, least, least == 1 ? "" : "s", BOARD_PROVISIONAL_BELOW);
+}
+
+static void claim_progress(const board *b, const char *prefix, buf *out)
+{
+    int64_t planned = 0, scored = 0;
+    for (size_t i = 0; i < b->run_count; i++) {
+        planned += b->runs[i].counts.planned;
+        scored += b->runs[i].counts.scored;
+    }
+    if (scored < planned || planned == 0)
+        buf_printf(out,
+                   "%sincomplete: %" PRId64 " of %" PRId64
+                   " tasks are scored. Tasks that are not count as not correct.\n",
+                   prefix, scored, planned);
+}
+
+static void claim_device(const board *b, const char *prefix, buf *out)
+{
+    if (board_any_kind(b, "fake"))
+        buf_printf(out,
+                   "%sfake device: scripted outcomes, and scripted times, not a measurement. Never "
+                   "ranked; only outcomes are shown.\n",
+                   prefix);
+    if (board_any_kind(b, "emu"))
+        buf_printf(out,
+                   "%semulator: correctness only. Speed is not measured on emu; never ranked.\n",
+                   prefix);
+}
+
+void leaderboard_claims(const board *b, const char *prefix, buf *out)
+{
+    claim_protocol(b, prefix, out);
+    claim_device(b, prefix, out);
+    claim_samples(b, prefix, out);
+    claim_progress(b, prefix, out);
+}
+
+/* ---- facts ---- */
+
+static void facts_of_run(const page *p, const board_run *run)
+{
+    buf *out = p->out;
+    char hex[HASH_HEX];
+    hash_hex(&run->row.suite_hash, hex);
+    if (!p->stable) {
+        buf_printf(out, "| run | %s, %s, started ", run->row.id, run_state_name(run->row.state));
+        text_date(out, run->row.created_ms);
+        buf_puts(out, ", finished ");
+        text_date(out, run->row.finished_ms);
+        buf_puts(out, " |\n");
+    }
+    buf_puts(out, "| suite | ");
+    text_cell(out, run->row.suite);
+    buf_puts(out, " ");
+    text_cell(out, run->row.suite_version);
+    buf_printf(out, ", %s |\n| size | N = %zu problems × %" PRId64 " samples, seed %" PRId64 " |\n",
+               hex, run->problems.count, run->row.samples, run->row.seed);
+    if (!p->stable) {
+        buf_puts(out, "| command | ");
+        text_cell(out, run->row.command);
+        buf_printf(out, " (ce %s) |\n", run->row.version);
+    }
+}
+
+static void fact(const page *p, const char *name, size_t offset)
+{
+    buf_printf(p->out, "| %s | ", name);
+    text_distinct(p->out, p->b, offset);
+    buf_puts(p->out, " |\n");
+}
+
+static void write_facts(const page *p)
+{
+    static const struct {
+        const char *name;
+        size_t offset;
+    } facts[] = {
+        {"device", offsetof(result_row, device)},
+        {"device kind", offsetof(result_row, device_kind)},
+        {"driver", offsetof(result_row, driver)},
+        {"PyTorch", offsetof(result_row, torch)},
+        {"NVRTC", offsetof(result_row, nvrtc)},
+        {"correctness", offsetof(result_row, correct_protocol)},
+        {"timing", offsetof(result_row, timing_protocol)},
+        {"baseline modes that won", offsetof(result_row, baseline_mode)},
+    };
+    buf_puts(p->out, "\n| | |\n|---|---|\n");
+    for (size_t i = 0; i < p->b->run_count; i++)
+        facts_of_run(p, &p->b->runs[i]);
+    for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
+        fact(p, facts[i].name, facts[i].offset);
+    buf_puts(p->out,
+             "| baseline rule | the fastest mode of PyTorch that ran: eager, torch.compile "
+             "default or max-autotune-no-cudagraphs; speedup = median of the baseline / median "
+             "of the candidate, at the benchmark shape |\n");
+}
+
+/* ---- entrants ---- */
+
+static void entrant_name(const page *p, size_t index)
+{
+    text_cell(p->out, p->b->entrants[index].row->name);
+    if (p->b->run_count > 1 && !p->stable)
+        buf_printf(p->out, " (%s)", p->b->entrants[index].run->row.id);
+}
+
+static void entrant_scores(const page *p, const agg *a)
+{
+    buf *out = p->out;
+    buf_printf(out, " | %zu/%zu | ", a->correct, a->declared);
+    text_share(out, a->correct, a->declared);
+    if (a->declared > 0)
+        buf_printf(out, " [%.1f, %.1f]", 100 * a->correct_low, 100 * a->correct_high);
+    buf_puts(out, " | ");
+    text_factor(out, a->geomean);
+    buf_printf(out, " (n=%zu) | ", a->measured);
+    text_factor(out, a->median);
+    buf_puts(out, " | ");
+    text_factor(out, a->p25);
+    buf_printf(out, " | %zu | %zu |", a->fast[2], a->losses);
+}
+
+static void entrant_costs(const page *p, const agg *a)
+{
+    buf *out = p->out;
+    buf_puts(out, " ");
+    text_usd(out, a->cost_usd, a->cost_unknown);
+    buf_puts(out, " | ");
+    text_count(out, a->tokens_in + a->tokens_cache_read + a->tokens_cache_write);
+    buf_puts(out, " / ");
+    text_count(out, a->tokens_out);
+    if (a->tokens_unknown > 0)
+        buf_printf(out, " (unknown for %" PRId64 ")", a->tokens_unknown);
+    buf_printf(out, " | %" PRId64 " | %" PRId64 " |", a->calls, a->attempts);
+    if (!p->stable) {
+        buf_puts(out, " ");
+        text_minutes(out, a->wall_ms);
+        buf_puts(out, " | ");
+        text_minutes(out, a->device_ms);
+        buf_puts(out, " |");
+    }
+}
+
+static void write_entrants(const page *p)
+{
+    buf_puts(p->out,
+             "\n## Entrants\n\n| entrant | correct | share [Wilson 95 %] | geomean over correct "
+             "| median | p25 | faster than baseline | slower | cost | tokens in / out | calls "
+             "| attempts |");
+    buf_puts(p->out, p->stable ? "\n" : " wall | device |\n");
+    buf_puts(p->out, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
+    buf_puts(p->out, p->stable ? "\n" : "--:|--:|\n");
+    for (size_t i = 0; i < p->aggs->count; i++) {
+        size_t index = p->aggs->order[i];
+        buf_puts(p->out, "| ");
+        entrant_name(p, index);
+        entrant_scores(p, &p->aggs->rows[index]);
+        entrant_costs(p, &p->aggs->rows[index]);
+        buf_puts(p->out, "\n");
+    }
+}
+
+/* A mean over the easy problems says nothing beside one over all. */
+static void warn_of_sets(const page *p)
+{
+    for (size_t i = 1; i < p->aggs->count; i++)
+        if (p->aggs->rows[i].measured != p->aggs->rows[0].measured) {
+            buf_puts(
+                p->out,
+                "\nGeometric means, medians and quartiles above stand over different sets (n): "
+                "`ce-coord compare-providers` compares over the common one.\n");
+            return;
+        }
+}
+
+/* Speeds that nobody measured make no curve. */
+static bool measured_any(const agg_list *aggs)
+{
+    for (size_t i = 0; i < aggs->count; i++)
+        if (aggs->rows[i].measured > 0)
+            return true;
+    return false;
+}
+
+static void write_fast(const page *p)
+{
+    if (!measured_any(p->aggs))
+        return;
+    buf_puts(p->out,
+             "\n## fast_p\n\nRaw: share of all N that are correct and have a speedup strictly "
+             "above p.\n\n| entrant |");
+    for (size_t t = 0; t < AGG_THRESHOLDS; t++)
+        buf_printf(p->out, " p = %g |", agg_thresholds[t]);
+    buf_puts(p->out, "\n|---|--:|--:|--:|--:|--:|--:|\n");
+    for (size_t i = 0; i < p->aggs->count; i++) {
+        const agg *a = &p->aggs->rows[p->aggs->order[i]];
+        buf_puts(p->out, "| ");
+        entrant_name(p, p->aggs->order[i]);
+        buf_puts(p->out, " |");
+        for (size_t t = 0; t < AGG_THRESHOLDS; t++) {
+            buf_puts(p->out, " ");
+            text_share(p->out, a->fast[t], a->declared);
+            buf_puts(p->out, " |");
+        }
+        buf_puts(p->out, "\n");
+    }
+}
+
+static void write_failures(const page *p)
+{
+    bool any = false;
+    for (size_t i = 0; i < p->aggs->count; i++) {
+        const agg *a = &p->aggs->rows[p->aggs->order[i]];
+        for (size_t k = 0; k < a->failure_count; k++) {
+            if (!any)
+                buf_puts(p->out, "\n## Failures\n\n| entrant | outcome | stage | count |\n"
+                                 "|---|---|---|--:|\n");
+            any = true;
+            buf_puts(p->out, "| ");
+            entrant_name(p, p->aggs->order[i]);
+            buf_printf(p->out, " | %s | ", outcome_name(a->failures[k].result));
+            text_cell(p->out, a->failures[k].stage[0] != '\0' ? a->failures[k].stage : NULL);
+            buf_printf(p->out, " | %zu |\n", a->failures[k].count);
+        }
+    }
+}
+
+/* ---- tasks ---- */
+
+static void write_task(const page *p, const board_task *t)
+{
+    buf *out = p->out;
+    buf_puts(out, "| ");
+    text_cell(out, t->row->problem);
+    buf_puts(out, " | ");
+    entrant_name(p, t->entrant);
+    buf_printf(out, " | %" PRId64 " | ", t->row->sample);
+    text_outcome(out, t->row);
+    buf_puts(out, " | ");
+    text_factor(out, t->speedup);
+    buf_puts(out, t->speedup < 1 ? " slower | " : " | ");
+    text_ms(out, t->candidate_ms);
+    buf_puts(out, " | ");
+    text_ms(out, t->baseline_ms);
+    buf_puts(out, " | ");
+    text_cell(out, isnan(t->baseline_ms) ? NULL : t->row->outcome.baseline_mode);
+    buf_printf(out, " | %" PRId64 " | %" PRId64 " | ", t->usage->attempts, t->usage->calls);
+    text_cell(out, t->reason != NULL ? t->reason : "");
+    buf_puts(out, " |\n");
+}
+
+static void write_tasks(const page *p)
+{
+    buf_puts(p->out,
+             "\n## Tasks\n\n| problem | entrant | sample | outcome | speedup | candidate ms "
+             "| baseline ms | mode | attempts | calls | why no speedup |\n"
+             "|---|---|--:|---|--:|--:|--:|---|--:|--:|---|\n");
+    for (size_t i = 0; i < p->b->task_count; i++)
+        write_task(p, &p->b->tasks[i]);
+}
+
+void leaderboard_write(const board *b, bool stable, buf *out)
+{
+    SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);
+    page p = {b, aggs, stable, out};
+    buf_puts(out, "# Leaderboard: ");
+    text_cell(out, b->runs[0].row.suite);
+    buf_puts(out, " ");
+    text_cell(out, b->runs[0].row.suite_version);
+    buf_puts(out, "\n\n");
+    leaderboard_claims(b, "> - ", out);
+    write_facts(&p);
+    write_entrants(&p);
+    warn_of_sets(&p);
+    write_fast(&p);
+    write_failures(&p);
+    write_tasks(&p);
+}

@@ -1,0 +1,25 @@
+/* leaderboard - the board in Markdown
+ *
+ * Purpose:   one row an entrant, then every task with its outcome, speed or the reason why there is
+ *            none; above both, what the numbers are worth.
+ * Ownership: appends to a caller's buf.
+ * Threads:   pure: the same database gives the same bytes.
+ * Errors:    the buf's own overflow.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef CE_REPORTS_LEADERBOARD_H
+#define CE_REPORTS_LEADERBOARD_H
+
+#include <stdbool.h>
+
+#include "common/buf.h"
+#include "reports/board.h"
+
+/* leaderboard_write: `stable` omits run ids, dates, durations and the command, so that equal outcomes
+ * give equal bytes. */
+void leaderboard_write(const board *b, bool stable, buf *out);
+/* leaderboard_claims appends the sentences that say what the numbers are worth, one a line, each after
+ * `prefix`. */
+void leaderboard_claims(const board *b, const char *prefix, buf *out);
+
+#endif

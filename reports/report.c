@@ -1,0 +1,72 @@
+/* report - all files of a run in one folder
+ *
+ * SPDX-License-Identifier: MIT */
+#include "reports/report.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "common/file.h"
+#include "common/scoped.h"
+#include "reports/board.h"
+#include "reports/leaderboard.h"
+#include "reports/plot.h"
+#include "reports/results.h"
+#include "reports/text.h"
+
+typedef void render_fn(const board *b, bool stable, buf *out);
+
+static const struct {
+    const char *name;
+    render_fn *render;
+} files[] = {
+    {"leaderboard.md", leaderboard_write},
+    {"results.json", results_json},
+    {"results.csv", results_csv},
+};
+
+static int write_file(const char *folder, const char *name, const buf *text, err *e)
+{
+    SCOPED(scoped_free) char *path = file_join(folder, name);
+    if (text->overflow)
+        return err_set(e, ERR_LIMIT, "%s is larger than %d bytes", path, TEXT_REPORT_MAX);
+    return file_write(path, buf_text(text), text->size, e);
+}
+
+static int forget_plot(const char *folder, err *e)
+{
+    SCOPED(scoped_free) char *path = file_join(folder, "speedup.svg");
+    if (unlink(path) < 0 && errno != ENOENT)
+        return err_errno(e, errno, "%s", path);
+    return 0;
+}
+
+static int write_plot(const board *b, const char *folder, err *e)
+{
+    SCOPED(buf_fini) buf svg = {0};
+    buf_init(&svg, TEXT_REPORT_MAX);
+    err why = {0};
+    if (plot_speedup(b, &svg, &why) == 0)
+        return write_file(folder, "speedup.svg", &svg, e);
+    fprintf(stderr,
+            "speedup.svg was not drawn: %s; `ce-coord leaderboard RUN --out %s` draws it later\n",
+            why.text, folder);
+    return forget_plot(folder, e);
+}
+
+int report_write_all(struct store *db, const char *run, const char *out_dir, err *e)
+{
+    const board_ask ask = {.runs = &run, .run_count = 1};
+    SCOPED(board_destroy) board *b = board_read(db, &ask, e);
+    if (b == NULL || file_mkdirs(out_dir, e) < 0)
+        return -1;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        SCOPED(buf_fini) buf text = {0};
+        buf_init(&text, TEXT_REPORT_MAX);
+        files[i].render(b, false, &text);
+        if (write_file(out_dir, files[i].name, &text, e) < 0)
+            return -1;
+    }
+    return write_plot(b, out_dir, e);
+}

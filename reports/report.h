@@ -1,0 +1,21 @@
+/* report - all files of a run in one folder
+ *
+ * Purpose:   leaderboard.md, results.json, results.csv, speedup.svg: what `eval` leaves behind and
+ *            `leaderboard RUN --out DIR` redraws, byte for byte the same.
+ * Ownership: borrows the store.
+ * Threads:   not from the store's own thread.
+ * Errors:    as the store and the file system say. Without gnuplot: one sentence on stderr, success; a
+ *            plot of earlier data is then removed, so that no file contradicts another.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef CE_REPORTS_REPORT_H
+#define CE_REPORTS_REPORT_H
+
+#include "common/err.h"
+
+struct store;
+
+/* report_write_all: `run` is an id, a unique prefix or "latest". Makes out_dir. */
+int report_write_all(struct store *db, const char *run, const char *out_dir, err *e);
+
+#endif

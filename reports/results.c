@@ -1,0 +1,346 @@
+/* results - the board as JSON and CSV, for programs
+ *
+ * SPDX-License-Identifier: MIT */
+#include "reports/results.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/json.h"
+#include "common/scoped.h"
+#include "reports/agg.h"
+
+/* ---- JSON ---- */
+
+static void set_hash(json *object, const char *key, const hash *value)
+{
+    char hex[HASH_HEX];
+    hash_hex(value, hex);
+    json_set_str(object, key, hash_is_zero(value) ? NULL : hex);
+}
+
+/* Text that is JSON already; a broken one is kept as a string. */
+static json *parsed(const char *text)
+{
+    json *value = json_parse_tree(text, strlen(text), "database", NULL);
+    return value != NULL ? value : json_new_str(text);
+}
+
+static void set_tree(json *object, const char *key, json *value)
+{
+    json_set(object, key, &value);
+}
+
+static const char *first_field(const board *b, const board_run *run, size_t offset)
+{
+    for (size_t i = 0; i < b->task_count; i++) {
+        const char *value;
+        memcpy(&value, (const char *)&b->tasks[i].row->outcome + offset, sizeof value);
+        if (b->tasks[i].run == run && value != NULL)
+            return value;
+    }
+    return NULL;
+}
+
+static json *device_json(const board *b, const board_run *run)
+{
+    json *device = json_new_object();
+    json_set_str(device, "asked", run->row.device);
+    json_set_str(device, "kind", first_field(b, run, offsetof(result_row, device_kind)));
+    json_set_str(device, "name", first_field(b, run, offsetof(result_row, device)));
+    json_set_str(device, "driver", first_field(b, run, offsetof(result_row, driver)));
+    json_set_str(device, "torch", first_field(b, run, offsetof(result_row, torch)));
+    json_set_str(device, "nvrtc", first_field(b, run, offsetof(result_row, nvrtc)));
+    return device;
+}
+
+static json *suite_json(const board_run *run)
+{
+    json *suite = json_new_object();
+    json_set_str(suite, "id", run->row.suite);
+    json_set_str(suite, "version", run->row.suite_version);
+    set_hash(suite, "hash", &run->row.suite_hash);
+    return suite;
+}
+
+static json *protocol_json(const board_run *run)
+{
+    json *protocol = json_new_object();
+    json_set_str(protocol, "correctness", run->row.correct_protocol);
+    json_set_str(protocol, "timing", run->row.timing_protocol);
+    return protocol;
+}
+
+static void set_time(json *object, const char *key, int64_t wall_ms)
+{
+    if (wall_ms > 0)
+        json_set_int(object, key, wall_ms);
+    else
+        json_set_null(object, key);
+}
+
+static json *run_json(const board *b, const board_run *run, bool stable)
+{
+    json *out = json_new_object();
+    if (!stable) {
+        json_set_str(out, "id", run->row.id);
+        set_time(out, "created_ms", run->row.created_ms);
+        set_time(out, "finished_ms", run->row.finished_ms);
+        json_set_str(out, "command", run->row.command);
+        json_set_str(out, "version", run->row.version);
+    }
+    json_set_str(out, "state", run_state_name(run->row.state));
+    set_tree(out, "suite", suite_json(run));
+    set_tree(out, "device", device_json(b, run));
+    set_tree(out, "protocol", protocol_json(run));
+    json_set_int(out, "problems", (int64_t)run->problems.count);
+    json_set_int(out, "samples", run->row.samples);
+    json_set_int(out, "seed", run->row.seed);
+    json_set_int(out, "planned", run->counts.planned);
+    json_set_int(out, "scored", run->counts.scored);
+    json_set_bool(out, "ranked", run->ranked > 0 && run->ranked == run->counts.planned);
+    json_set_bool(out, "provisional", run->row.samples < BOARD_PROVISIONAL_BELOW);
+    return out;
+}
+
+static json *fast_json(const agg *a)
+{
+    json *list = json_new_array();
+    for (size_t t = 0; t < AGG_THRESHOLDS; t++) {
+        json *row = json_new_object();
+        json_set_real(row, "p", agg_thresholds[t]);
+        json_set_int(row, "count", (int64_t)a->fast[t]);
+        json_set_real(row, "share",
+                      a->declared > 0 ? (double)a->fast[t] / (double)a->declared : (double)NAN);
+        json_append(list, &row);
+    }
+    return list;
+}
+
+static json *failures_json(const agg *a)
+{
+    json *list = json_new_array();
+    for (size_t i = 0; i < a->failure_count; i++) {
+        json *row = json_new_object();
+        json_set_str(row, "outcome", outcome_name(a->failures[i].result));
+        json_set_str(row, "stage", a->failures[i].stage[0] != '\0' ? a->failures[i].stage : NULL);
+        json_set_int(row, "count", (int64_t)a->failures[i].count);
+        json_append(list, &row);
+    }
+    return list;
+}
+
+static void set_scores(json *out, const agg *a)
+{
+    json_set_int(out, "declared", (int64_t)a->declared);
+    json_set_int(out, "scored", (int64_t)a->scored);
+    json_set_int(out, "correct", (int64_t)a->correct);
+    json_set_real(out, "correct_low", a->correct_low);
+    json_set_real(out, "correct_high", a->correct_high);
+    set_tree(out, "fast", fast_json(a));
+    json_set_int(out, "measured", (int64_t)a->measured);
+    json_set_real(out, "geomean", a->geomean);
+    json_set_real(out, "median", a->median);
+    json_set_real(out, "p25", a->p25);
+    json_set_real(out, "p75", a->p75);
+    json_set_int(out, "losses", (int64_t)a->losses);
+    set_tree(out, "failures", failures_json(a));
+}
+
+static void set_costs(json *out, const agg *a, bool stable)
+{
+    json_set_real(out, "cost_usd", a->cost_usd);
+    json_set_int(out, "cost_unknown_calls", a->cost_unknown);
+    json_set_int(out, "tokens_in", a->tokens_in);
+    json_set_int(out, "tokens_out", a->tokens_out);
+    json_set_int(out, "tokens_cache_read", a->tokens_cache_read);
+    json_set_int(out, "tokens_cache_write", a->tokens_cache_write);
+    json_set_int(out, "tokens_unknown_calls", a->tokens_unknown);
+    json_set_int(out, "calls", a->calls);
+    json_set_int(out, "attempts", a->attempts);
+    if (stable)
+        return;
+    json_set_real(out, "wall_ms", a->wall_ms);
+    json_set_real(out, "device_ms", a->device_ms);
+}
+
+static json *entrants_json(const board *b, const agg_list *aggs, bool stable)
+{
+    json *list = json_new_array();
+    for (size_t i = 0; i < aggs->count; i++) {
+        const board_entrant *entrant = &b->entrants[aggs->order[i]];
+        json *row = json_new_object();
+        json_set_str(row, "name", entrant->row->name);
+        if (!stable)
+            json_set_str(row, "run", entrant->row->run);
+        set_tree(row, "models", parsed(entrant->row->models));
+        set_scores(row, &aggs->rows[aggs->order[i]]);
+        set_costs(row, &aggs->rows[aggs->order[i]], stable);
+        json_append(list, &row);
+    }
+    return list;
+}
+
+static void set_outcome(json *out, const board_task *t)
+{
+    const result_row *r = &t->row->outcome;
+    bool done = t->row->state == TASK_DONE;
+    json_set_str(out, "state", task_state_name(t->row->state));
+    json_set_str(out, "outcome", done ? outcome_name(r->result) : NULL);
+    json_set_str(out, "detail", r->detail);
+    json_set_str(out, "stage", r->stage);
+    json_set_str(out, "text", r->text);
+    json_set_real(out, "speedup", t->speedup);
+    json_set_str(out, "reason", t->reason);
+    json_set_real(out, "candidate_ms", t->candidate_ms);
+    json_set_real(out, "baseline_ms", t->baseline_ms);
+    json_set_str(out, "baseline_mode", isnan(t->baseline_ms) ? NULL : r->baseline_mode);
+    json_set_str(out, "marks", r->marks);
+    set_hash(out, "source", &r->source);
+    set_hash(out, "plan", &r->plan);
+}
+
+static json *task_json(const board *b, const board_task *t, bool stable)
+{
+    json *out = json_new_object();
+    if (!stable) {
+        json_set_str(out, "task", t->row->id);
+        json_set_str(out, "run", t->row->run);
+    }
+    json_set_str(out, "problem", t->row->problem);
+    json_set_str(out, "category", t->problem->category);
+    json_set_str(out, "entrant", b->entrants[t->entrant].row->name);
+    json_set_int(out, "sample", t->row->sample);
+    set_outcome(out, t);
+    json_set_int(out, "attempts", t->usage->attempts);
+    json_set_int(out, "calls", t->usage->calls);
+    json_set_real(out, "cost_usd", t->usage->cost_usd);
+    json_set_int(out, "cost_unknown_calls", t->usage->cost_unknown);
+    json_set_int(out, "tokens_in", t->usage->tokens_in);
+    json_set_int(out, "tokens_out", t->usage->tokens_out);
+    if (stable)
+        return out;
+    json_set_real(out, "wall_ms", t->row->outcome.wall_ms);
+    json_set_real(out, "device_ms", t->row->outcome.device_ms);
+    json_set_int(out, "leases", t->row->leases);
+    json_set_str(out, "node", t->row->node);
+    return out;
+}
+
+static void set_runs(json *root, const board *b, bool stable)
+{
+    if (b->run_count == 1) {
+        set_tree(root, "run", run_json(b, &b->runs[0], stable));
+        return;
+    }
+    json *runs = json_new_array();
+    for (size_t i = 0; i < b->run_count; i++) {
+        json *run = run_json(b, &b->runs[i], stable);
+        json_append(runs, &run);
+    }
+    set_tree(root, "runs", runs);
+}
+
+void results_json(const board *b, bool stable, buf *out)
+{
+    SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);
+    SCOPED(json_destroy) json *root = json_new_object();
+    set_runs(root, b, stable);
+    set_tree(root, "entrants", entrants_json(b, aggs, stable));
+    json *tasks = json_new_array();
+    for (size_t i = 0; i < b->task_count; i++) {
+        json *task = task_json(b, &b->tasks[i], stable);
+        json_append(tasks, &task);
+    }
+    set_tree(root, "tasks", tasks);
+    SCOPED(scoped_free) char *text = json_dump_pretty(root);
+    buf_puts(out, text);
+}
+
+/* ---- CSV ---- */
+
+static void csv_text(buf *out, const char *text)
+{
+    if (text == NULL)
+        return;
+    if (strpbrk(text, ",\"\r\n") == NULL) {
+        buf_puts(out, text);
+        return;
+    }
+    buf_puts(out, "\"");
+    for (const char *p = text; *p != '\0'; p++)
+        buf_add(out, *p == '"' ? "\"\"" : p, *p == '"' ? 2 : 1);
+    buf_puts(out, "\"");
+}
+
+static void csv_cell(buf *out, const char *text)
+{
+    buf_puts(out, ",");
+    csv_text(out, text);
+}
+
+static void csv_int(buf *out, int64_t value)
+{
+    buf_printf(out, ",%" PRId64, value);
+}
+
+static void csv_real(buf *out, double value)
+{
+    if (isnan(value))
+        buf_puts(out, ",");
+    else
+        buf_printf(out, ",%.9g", value);
+}
+
+static void csv_numbers(buf *out, const board_task *t)
+{
+    csv_real(out, t->speedup);
+    csv_cell(out, t->reason);
+    csv_real(out, t->candidate_ms);
+    csv_real(out, t->baseline_ms);
+    csv_cell(out, isnan(t->baseline_ms) ? NULL : t->row->outcome.baseline_mode);
+    csv_cell(out, t->row->outcome.marks);
+    csv_int(out, t->usage->attempts);
+    csv_int(out, t->usage->calls);
+    csv_real(out, t->usage->cost_usd);
+    csv_int(out, t->usage->cost_unknown);
+    csv_int(out, t->usage->tokens_in);
+    csv_int(out, t->usage->tokens_out);
+}
+
+static void csv_task(buf *out, const board *b, const board_task *t, bool stable)
+{
+    const result_row *r = &t->row->outcome;
+    csv_text(out, t->row->problem);
+    csv_cell(out, t->problem->category);
+    csv_cell(out, b->entrants[t->entrant].row->name);
+    csv_int(out, t->row->sample);
+    csv_cell(out, task_state_name(t->row->state));
+    csv_cell(out, t->row->state == TASK_DONE ? outcome_name(r->result) : NULL);
+    csv_cell(out, r->detail);
+    csv_cell(out, r->stage);
+    csv_numbers(out, t);
+    csv_cell(out, r->device_kind);
+    csv_cell(out, r->device);
+    csv_cell(out, r->correct_protocol);
+    csv_cell(out, r->timing_protocol);
+    if (!stable) {
+        csv_cell(out, t->row->run);
+        csv_cell(out, t->row->id);
+        csv_real(out, r->wall_ms);
+        csv_real(out, r->device_ms);
+    }
+    buf_puts(out, "\r\n");
+}
+
+void results_csv(const board *b, bool stable, buf *out)
+{
+    buf_puts(out, "problem,category,entrant,sample,state,outcome,detail,stage,speedup,reason,"
+                  "candidate_ms,baseline_ms,baseline_mode,marks,attempts,calls,cost_usd,"
+                  "cost_unknown_calls,tokens_in,tokens_out,device_kind,device,correct_protocol,"
+                  "timing_protocol");
+    buf_puts(out, stable ? "\r\n" : ",run,task,wall_ms,device_ms\r\n");
+    for (size_t i = 0; i < b->task_count; i++)
+        csv_task(out, b, &b->tasks[i], stable);
+}

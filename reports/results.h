@@ -1,0 +1,22 @@
+/* results - the board as JSON and CSV, for programs
+ *
+ * Purpose:   results.json: an object with `run` (several runs: `runs`), `entrants`, `tasks`;
+ *            results.csv: one line a task (RFC 4180). Missing numbers are null (empty) with a reason.
+ * Ownership: appends to a caller's buf.
+ * Threads:   pure: the same database gives the same bytes.
+ * Errors:    the buf's own overflow.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef CE_REPORTS_RESULTS_H
+#define CE_REPORTS_RESULTS_H
+
+#include <stdbool.h>
+
+#include "common/buf.h"
+#include "reports/board.h"
+
+/* `stable` omits ids, dates, durations and the command. */
+void results_json(const board *b, bool stable, buf *out);
+void results_csv(const board *b, bool stable, buf *out);
+
+#endif

@@ -1,0 +1,126 @@
+/* text - numbers and names as reports print them
+ *
+ * SPDX-License-Identifier: MIT */
+#include "reports/text.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/clock.h"
+
+enum { DISTINCT_MAX = 16 };
+
+static const char none[] = "–";
+
+void text_cell(buf *out, const char *text)
+{
+    for (const char *p = text != NULL ? text : none; *p != '\0'; p++) {
+        if (strchr("\\`*[]<>|", *p) != NULL)
+            buf_add(out, "\\", 1);
+        if ((unsigned char)*p < ' ')
+            buf_add(out, " ", 1);
+        else
+            buf_add(out, p, 1);
+    }
+}
+
+void text_factor(buf *out, double value)
+{
+    if (isnan(value))
+        buf_puts(out, none);
+    else
+        buf_printf(out, value < 9.995 ? "%.2f×" : "%.1f×", value);
+}
+
+void text_ms(buf *out, double value)
+{
+    if (isnan(value))
+        buf_puts(out, none);
+    else
+        buf_printf(out, "%.4g", value);
+}
+
+void text_share(buf *out, size_t k, size_t n)
+{
+    if (n == 0)
+        buf_puts(out, none);
+    else
+        buf_printf(out, "%.1f %%", 100.0 * (double)k / (double)n);
+}
+
+void text_usd(buf *out, double usd, int64_t unknown)
+{
+    buf_printf(out, "$%.4f", usd);
+    if (unknown > 0)
+        buf_printf(out, " + %" PRId64 " unknown", unknown);
+}
+
+void text_count(buf *out, int64_t value)
+{
+    if (value >= 1000) {
+        text_count(out, value / 1000);
+        buf_printf(out, ",%03d", (int)(value % 1000));
+    } else {
+        buf_printf(out, "%d", (int)value);
+    }
+}
+
+void text_minutes(buf *out, double ms)
+{
+    buf_printf(out, "%.1f min", ms / 60000);
+}
+
+void text_date(buf *out, int64_t wall_ms)
+{
+    char date[CLOCK_TEXT];
+    if (wall_ms > 0)
+        clock_text(wall_ms, date);
+    buf_puts(out, wall_ms > 0 ? date : none);
+}
+
+void text_outcome(buf *out, const task_row *task)
+{
+    if (task->state != TASK_DONE) {
+        buf_puts(out, "not scored");
+        return;
+    }
+    buf_puts(out, outcome_name(task->outcome.result));
+    if (task->outcome.detail != NULL && task->outcome.detail[0] != '\0') {
+        buf_puts(out, "(");
+        text_cell(out, task->outcome.detail);
+        buf_puts(out, ")");
+    }
+}
+
+static const char *field(const result_row *row, size_t offset)
+{
+    const char *value;
+    memcpy(&value, (const char *)row + offset, sizeof value);
+    return value;
+}
+
+static bool seen(const char *const *values, size_t count, const char *value)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(values[i], value) == 0)
+            return true;
+    return false;
+}
+
+void text_distinct(buf *out, const board *b, size_t offset)
+{
+    const char *values[DISTINCT_MAX];
+    size_t count = 0;
+    for (size_t i = 0; i < b->task_count && count < DISTINCT_MAX; i++) {
+        const char *value = field(&b->tasks[i].row->outcome, offset);
+        if (value == NULL || seen(values, count, value))
+            continue;
+        buf_puts(out, count > 0 ? ", " : "");
+        text_cell(out, value);
+        values[count++] = value;
+    }
+    if (count == 0)
+        buf_puts(out, none);
+}

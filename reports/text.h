@@ -1,0 +1,37 @@
+/* text - numbers and names as reports print them
+ *
+ * Purpose:   one place that decides digits, units, and what a missing number looks like ("–").
+ * Ownership: appends to a caller's buf.
+ * Threads:   pure; no locale (programs run in "C").
+ * Errors:    the buf's own overflow.
+ *
+ * SPDX-License-Identifier: MIT */
+#ifndef CE_REPORTS_TEXT_H
+#define CE_REPORTS_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/buf.h"
+#include "reports/board.h"
+
+enum { TEXT_REPORT_MAX = 256 * 1024 * 1024 }; /* bytes of one report */
+
+/* text_cell: foreign text in a Markdown table: what has a meaning there is escaped, one line. */
+void text_cell(buf *out, const char *text);
+void text_factor(buf *out, double value);             /* 1.52× */
+void text_ms(buf *out, double value);                 /* 0.01234 */
+void text_share(buf *out, size_t k, size_t n);        /* 37.5 % */
+void text_usd(buf *out, double usd, int64_t unknown); /* $0.1234 + 2 unknown */
+void text_count(buf *out, int64_t value);             /* 12,345 */
+void text_minutes(buf *out, double ms);               /* 1.5 min */
+void text_date(buf *out, int64_t wall_ms);            /* 2026-11-30T16:28:42Z, – for 0 */
+
+/* text_outcome: "ok", "wrong(unwritten)", "not scored" for a task that is not done. */
+void text_outcome(buf *out, const task_row *task);
+
+/* text_distinct: the different values of a text field of result_row over the board's finished tasks,
+ * in order of appearance, joined by ", "; "–" without any. offset is into result_row. */
+void text_distinct(buf *out, const board *b, size_t offset);
+
+#endif

@@ -1,0 +1,166 @@
+/* test_leaderboard - Markdown, JSON and CSV of known databases, byte for byte
+ *
+ * SPDX-License-Identifier: MIT */
+/* cmocka wants these first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "common/file.h"
+#include "common/scoped.h"
+#include "reports/board.h"
+#include "reports/leaderboard.h"
+#include "reports/results.h"
+#include "tests/unit/reports/filled.h"
+
+enum { MAX = 1024 * 1024 };
+
+typedef void render_fn(const board *b, bool stable, buf *out);
+
+static board *read_runs(fixture *f, const char *const *runs, size_t count)
+{
+    const board_ask ask = {.runs = runs, .run_count = count};
+    err e = {0};
+    board *b = board_read(f->db, &ask, &e);
+    if (b == NULL)
+        fail_msg("%s", e.text);
+    return b;
+}
+
+static void expect(fixture *f, const char *run, render_fn *render, bool stable, const char *file)
+{
+    SCOPED(board_destroy) board *b = read_runs(f, &run, 1);
+    SCOPED(buf_fini) buf out = {0};
+    buf_init(&out, MAX);
+    render(b, stable, &out);
+    golden(file, buf_text(&out));
+}
+
+static void a_cuda_run_shows_failures_losses_and_nulls_with_reasons(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    filled_cuda(f);
+    expect(f, "run-cuda", leaderboard_write, false, "cuda.md");
+    expect(f, "run-cuda", leaderboard_write, true, "cuda-stable.md");
+    expect(f, "run-cuda", results_json, false, "cuda.json");
+    expect(f, "run-cuda", results_csv, false, "cuda.csv");
+}
+
+static void a_fake_run_shows_outcomes_only(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    filled_fake(f);
+    expect(f, "latest", leaderboard_write, false, "fake.md");
+    expect(f, "latest", results_csv, true, "fake-stable.csv");
+}
+
+static void a_partial_run_says_so_and_counts_the_declared(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    filled_partial(f);
+    expect(f, "run-p", leaderboard_write, false, "partial.md");
+    expect(f, "run-p", results_json, true, "partial-stable.json");
+}
+
+static void several_runs_make_one_board(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    filled_cuda(f);
+    filled_newer(f);
+    const char *const runs[] = {"run-cuda", "run-newer"};
+    SCOPED(board_destroy) board *b = read_runs(f, runs, 2);
+    SCOPED(buf_fini) buf out = {0};
+    buf_init(&out, MAX);
+    leaderboard_write(b, false, &out);
+    golden("two-runs.md", buf_text(&out));
+    buf_clear(&out);
+    results_json(b, false, &out);
+    assert_non_null(strstr(buf_text(&out), "\"runs\": ["));
+}
+
+static void no_argument_takes_the_newest_ranked_run_of_each_entrant(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    err e = {0};
+    assert_null(board_read(f->db, &(board_ask){0}, &e));
+    assert_int_equal(e.code, ERR_NOT_FOUND);
+    filled_fake(f);
+    SCOPED(board_destroy) board *only_fake = read_runs(f, NULL, 0);
+    assert_int_equal(only_fake->run_count, 1); /* better than nothing, and it says what it is */
+    filled_cuda(f);
+    filled_newer(f);
+    SCOPED(board_destroy) board *b = read_runs(f, NULL, 0);
+    assert_int_equal(b->run_count, 2);
+    assert_int_equal(b->entrant_count, 3);
+    assert_false(board_any_kind(b, "fake"));
+    assert_true(board_rankable(b));
+}
+
+static void unknown_and_repeated_runs_are_refused(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    filled_cuda(f);
+    const char *const twice[] = {"run-cuda", "run-c"}, *const unknown[] = {"nope"};
+    err e = {0};
+    assert_null(board_read(f->db, &(board_ask){.runs = twice, .run_count = 2}, &e));
+    assert_int_equal(e.code, ERR_USAGE);
+    assert_null(board_read(f->db, &(board_ask){.runs = unknown, .run_count = 1}, &e));
+    assert_string_equal(e.text, "there is no run nope");
+}
+
+/* The same outcomes in another run at another time, on another node. */
+static void equal_outcomes_give_equal_stable_bytes(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    SCOPED(fixture_destroy) fixture *g = fixture_create();
+    filled_cuda(f);
+    filled_cuda(g);
+    fixture_exec(g, "UPDATE run SET created_ms = created_ms + 5, finished_ms = finished_ms + 9, "
+                    "command = 'other', version = '9'; "
+                    "UPDATE task SET node = 'other', wall_ms = 77, device_ms = 1, leases = 4, "
+                    "device_uuid = 'GPU-2'; UPDATE model_call SET latency_ms = 3");
+    static render_fn *const renders[] = {leaderboard_write, results_json, results_csv};
+    static const char run[] = "run-cuda";
+    const char *const runs[] = {run};
+    SCOPED(board_destroy) board *a = read_runs(f, runs, 1);
+    SCOPED(board_destroy) board *b = read_runs(g, runs, 1);
+    for (size_t i = 0; i < sizeof renders / sizeof renders[0]; i++) {
+        SCOPED(buf_fini) buf one = {0};
+        SCOPED(buf_fini) buf two = {0};
+        buf_init(&one, MAX);
+        buf_init(&two, MAX);
+        renders[i](a, true, &one);
+        renders[i](b, true, &two);
+        assert_string_equal(buf_text(&one), buf_text(&two));
+        buf_clear(&one);
+        buf_clear(&two);
+        renders[i](a, false, &one);
+        renders[i](b, false, &two);
+        assert_string_not_equal(buf_text(&one), buf_text(&two));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_cuda_run_shows_failures_losses_and_nulls_with_reasons),
+        cmocka_unit_test(a_fake_run_shows_outcomes_only),
+        cmocka_unit_test(a_partial_run_says_so_and_counts_the_declared),
+        cmocka_unit_test(several_runs_make_one_board),
+        cmocka_unit_test(no_argument_takes_the_newest_ranked_run_of_each_entrant),
+        cmocka_unit_test(unknown_and_repeated_runs_are_refused),
+        cmocka_unit_test(equal_outcomes_give_equal_stable_bytes),
+    };
+    return cmocka_run_group_tests_name("leaderboard", tests, NULL, NULL);
+}
