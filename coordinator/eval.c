@@ -3,10 +3,11 @@
  * SPDX-License-Identifier: MIT */
 #include "coordinator/eval.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <signal.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
