@@ -213,7 +213,8 @@ void cli_print_help(const cli_command *command, const char *program, FILE *out)
     fprintf(out, "Usage: %s %s [options]%s%s\n\n%s\n\nOptions:\n", program, command->name,
             arguments[0] == '\0' ? "" : " ", arguments, command->summary);
     for (const cli_option *o = command->options; o != NULL && o->name != NULL; o++)
-        print_option(o, out);
+        if (o->help != NULL)
+            print_option(o, out);
     fprintf(out, "  %-*sshow this help\n", HELP_COLUMN - 2, "--help");
     if (command->examples != NULL && command->examples[0] != '\0')
         print_examples(command->examples, out);

@@ -36,7 +36,7 @@ typedef struct cli_option {
     cli_type type;
     size_t offset;     /* offsetof in the target struct */
     const char *value; /* placeholder in the help: "N", "FILE"; NULL for a flag */
-    const char *help;  /* one line */
+    const char *help;  /* one line; NULL: understood, but not in the help */
     double min, max;   /* numbers only; both 0 = no bound */
 } cli_option;
 

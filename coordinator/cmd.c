@@ -111,7 +111,11 @@ static int help(const cmd_program *program, const char *name)
 
 static int fail(const cmd_program *program, const cmd_entry *entry, const err *e)
 {
-    fprintf(stderr, "%s %s: %s\n", program->name, entry->cli->name, e->text);
+    const char *text = e->text;
+    size_t size = strlen(entry->cli->name);
+    if (str_starts(text, entry->cli->name) && str_starts(text + size, ": "))
+        text += size + 2; /* the option parser has named the command already */
+    fprintf(stderr, "%s %s: %s\n", program->name, entry->cli->name, text);
     return cmd_exit_of(e);
 }
 

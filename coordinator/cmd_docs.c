@@ -13,7 +13,7 @@ static const cli_command command = {.name = "docs",
                                     .arguments = "protocol | cli",
                                     .arguments_min = 1,
                                     .arguments_max = 1,
-                                    .examples = "  ce-coord docs cli\n",
+                                    .examples = "ce-coord docs cli\n",
                                     .options = table};
 
 static int run_docs(const cmd_call *call, err *e)

@@ -20,7 +20,8 @@ enum { COMMAND_MAX = 64 * 1024, SAMPLES_MAX = 1000, NOT_GIVEN = -1 };
 static const int64_t budgets[SPEC_STAGES] = {2, 3, 3, 3, 1};
 
 typedef struct options {
-    const char *suite, *only, *device, *arch, *bind, *resume, *out, *db, *suites, *python, *fake;
+    const char *suite, *only, *device, *arch, *bind, *resume, *out, *db, *suites, *python, *fake,
+        *coordinator;
     cli_list models, stages;
     int64_t samples, limit, seed, slots;
     double target, node_timeout_s;
@@ -39,12 +40,12 @@ static const cli_option table[] = {
      .type = CLI_LIST,
      .offset = AT(models),
      .value = "P:M",
-     .help = "an entrant: gold, mock:FILE or replay:RUN (repeatable)"},
+     .help = "an entrant: gold, mock:FILE or replay:RUN"},
     {.name = "stage",
      .type = CLI_LIST,
      .offset = AT(stages),
      .value = "STAGE=P:M",
-     .help = "another model for one stage of every entrant (repeatable)"},
+     .help = "another model for one stage of every entrant"},
     {.name = "samples",
      .type = CLI_INT,
      .offset = AT(samples),
@@ -75,7 +76,7 @@ static const cli_option table[] = {
      .value = "S",
      .help = "seed of the run's hidden inputs (default: random, recorded)",
      .min = 0,
-     .max = 9007199254740991.0},
+     .max = 281474976710655.0},
     {.name = "arch",
      .type = CLI_STR,
      .offset = AT(arch),
@@ -146,6 +147,7 @@ static const cli_option table[] = {
      .offset = AT(fake),
      .value = "FILE",
      .help = "script of the fake device"},
+    {.name = "coordinator", .type = CLI_STR, .offset = AT(coordinator), .value = "URI"},
     {.name = NULL}};
 
 static const cli_command command = {
@@ -153,10 +155,10 @@ static const cli_command command = {
     .summary = "run a suite: every entrant at every problem, through all five stages",
     .arguments = "",
     .examples =
-        "  ce-coord eval --suite internal --model-id gold\n"
-        "  ce-coord eval --suite internal --model-id gold --only softmax_lastdim_fp16 --db x.db\n"
-        "  ce-coord eval --suite internal --model-id replay:latest --samples 1\n"
-        "  ce-coord eval --resume latest\n",
+        "ce-coord eval --suite internal --model-id gold\n"
+        "ce-coord eval --suite internal --model-id gold --only softmax_lastdim_fp16 --db x.db\n"
+        "ce-coord eval --suite internal --model-id replay:latest --samples 1\n"
+        "ce-coord eval --resume latest\n",
     .options = table};
 
 static void defaults(void *target)
@@ -328,6 +330,11 @@ static int run_eval(const cmd_call *call, err *e)
 {
     const options *o = call->options;
     SCOPED(settings_fini) settings wanted = {.suites = NULL};
+    if (o->coordinator)
+        return err_set(
+            e, ERR_USAGE,
+            "--coordinator: this version runs its own coordinator; leave it out, and use a "
+            "database of your own (--db FILE) beside another run");
     if (fill_common(o, &wanted, e) || (o->resume ? check_resume(o, e) : fill_new(o, &wanted, e)))
         return -1;
     SCOPED(scoped_free) char *as_typed = typed(call);

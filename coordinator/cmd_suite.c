@@ -32,10 +32,9 @@ static const cli_command command = {.name = "suite",
                                     .arguments = "list | show NAME",
                                     .arguments_min = 1,
                                     .arguments_max = 2,
-                                    .examples =
-                                        "  ce-coord suite list\n"
-                                        "  ce-coord suite show internal\n"
-                                        "  ce-coord suite show softmax_lastdim_fp16 --json\n",
+                                    .examples = "ce-coord suite list\n"
+                                                "ce-coord suite show internal\n"
+                                                "ce-coord suite show softmax_lastdim_fp16 --json\n",
                                     .options = table};
 
 /* Every suite under one root. */

@@ -47,7 +47,7 @@ static int bind_all(coord *self, err *e)
     if (!self->options.bind)
         return 0;
     if (sock_bind(self->router, self->options.bind, e))
-        return err_wrap(e, "--bind %s", self->options.bind);
+        return err_wrap(e, "--bind");
     self->joined = xstrdup(sock_endpoint(self->router));
     return 0;
 }

@@ -29,11 +29,11 @@ estimate estimate_of(const settings *s, const selection *chosen)
 
 void estimate_print(const estimate *self, const settings *s, const selection *chosen, FILE *out)
 {
-    fprintf(out, "suite %s %s: %zu problems, %zu entrants, %lld samples\n", chosen->name,
+    fprintf(out, "suite %s %s; problems: %zu, entrants: %zu, samples: %lld\n", chosen->name,
             chosen->version, chosen->count, s->entrant_count, (long long)s->samples);
-    fprintf(out, "%lld contract tasks, then %lld tasks of five stages\n",
+    fprintf(out, "contract tasks: %lld, then tasks of five stages: %lld\n",
             (long long)self->contract_tasks, (long long)self->tasks);
-    fprintf(out, "at most %lld model calls, %lld of them paid\n", (long long)self->calls_max,
+    fprintf(out, "model calls at most: %lld, of them paid: %lld\n", (long long)self->calls_max,
             (long long)self->paid_max);
     for (size_t i = 0; i < s->entrant_count; i++)
         fprintf(out, "  entrant %s\n", s->entrants[i].name);

@@ -25,6 +25,7 @@
 #include "reports/report.h"
 
 enum { PROGRESS_MS = 100 };
+#define OUT_DEFAULT "ce-runs"
 
 typedef struct evaluation {
     const eval_request *request;
@@ -196,7 +197,8 @@ static void on_node_exit(void *arg, const char *how, bool given_up)
     if (!given_up || self->coord->joined)
         return;
     err e = {0};
-    err_set(&e, ERR_UNAVAILABLE, "the local node %s, and no other node can join", how);
+    err_set(&e, ERR_UNAVAILABLE,
+            "the local node %s (it said why above), and no other node can join", how);
     coord_stop(self->coord, COORD_BROKEN, &e);
 }
 
@@ -290,13 +292,16 @@ static int delete_run(store_tx *tx, void *arg, err *e)
     return run_delete(tx, arg, e);
 }
 
-/* A contract that does not hold leaves nothing of the run. */
-static int withdraw(evaluation *self, err *e)
+/* Nothing of the run stays: a contract does not hold, or it could not even begin. */
+static int withdraw(evaluation *self, const err *why, err *e)
 {
-    err why = self->coord->why;
-    if (store_run(self->store, delete_run, self->run->id, e))
-        return err_wrap(e, "%s; and the run cannot be removed", why.text);
-    *e = why;
+    err failure = {0};
+    *e = *why;
+    if (store_run(self->store, delete_run, self->run->id, &failure))
+        return err_wrap(e, "run %s cannot be removed (%s) after", self->run->id, failure.text);
+    rmdir(self->out); /* fails, and must, when it is not empty */
+    if (!self->run->settings.out)
+        rmdir(OUT_DEFAULT);
     return -1;
 }
 
@@ -344,9 +349,18 @@ static int interrupted(evaluation *self, err *e)
     return CMD_EXIT_INTERRUPTED;
 }
 
+static bool was_begun(const evaluation *self)
+{
+    return self->request->resume ||
+           (self->coord && lease_last_token(self->coord->leases) > self->run->last_token);
+}
+
 /* The harness failed; what was recorded stays. */
 static int broken(evaluation *self, err *e)
 {
+    const err why = *e;
+    if (!was_begun(self))
+        return withdraw(self, &why, e);
     settle(self, RUN_INTERRUPTED, NULL);
     print_resume(self);
     return err_wrap(e, "run %s stopped", self->run->id);
@@ -356,7 +370,7 @@ static int finish(evaluation *self, err *e)
 {
     switch (self->end) {
     case COORD_REFUSED:
-        return withdraw(self, e);
+        return withdraw(self, &self->coord->why, e);
     case COORD_INTERRUPTED:
         return interrupted(self, e);
     case COORD_BROKEN:
@@ -382,7 +396,7 @@ static void evaluation_fini(evaluation *self)
 static int make_out(evaluation *self, err *e)
 {
     const char *wanted = self->run->settings.out;
-    self->out = wanted ? xstrdup(wanted) : xasprintf("ce-runs/%s", self->run->id);
+    self->out = wanted ? xstrdup(wanted) : xasprintf(OUT_DEFAULT "/%s", self->run->id);
     if (file_mkdirs(self->out, e) == 0)
         return 0;
     err_wrap(e, "--out");
@@ -402,8 +416,5 @@ int eval_run(const eval_request *request, err *e)
     if (make_out(&self, e))
         return -1;
     work(&self, e);
-    code = finish(&self, e);
-    if (self.end == COORD_REFUSED)
-        rmdir(self.out); /* fails, and must, when it is not empty */
-    return code;
+    return finish(&self, e);
 }

@@ -152,6 +152,11 @@ size_t lease_drop_all(lease_table *self, lease_end_fn *ended, void *arg)
     return drop_matching(self, is_any, 0, ended, arg);
 }
 
+int64_t lease_last_token(const lease_table *self)
+{
+    return self->last_token;
+}
+
 size_t lease_count(const lease_table *self)
 {
     return self->count;

@@ -47,6 +47,8 @@ size_t lease_expire(lease_table *self, int64_t now_ms, lease_end_fn *ended, void
 size_t lease_drop_node(lease_table *self, size_t node, lease_end_fn *ended, void *arg);
 /* lease_drop_all ends every lease. */
 size_t lease_drop_all(lease_table *self, lease_end_fn *ended, void *arg);
+/* lease_last_token is the newest token granted (or what the table began with). */
+int64_t lease_last_token(const lease_table *self);
 /* lease_count is the number of running leases; of one node with lease_count_node. */
 size_t lease_count(const lease_table *self);
 size_t lease_count_node(const lease_table *self, size_t node);
