@@ -39,12 +39,9 @@ static void claim_protocol(const board *b, const char *prefix, buf *out)
     buf_puts(out, prefix);
     if (uncertified)
         buf_puts(out, "**uncertified**: ");
-    buf_printf(
-        out,
-        "checked by %s, timed by %s%s. No ranks are claimed: entrants are listed by correct, "
-        "then by geometric mean.\n",
-        run->correct_protocol, run->timing_protocol,
-        uncertified ? ", whose medians have no interval and no verdict" : "");
+    buf_printf(out, "checked by %s, timed by %s%s. No ranks are claimed.\n", run->correct_protocol,
+               run->timing_protocol,
+               uncertified ? ", whose medians have no interval and no verdict" : "");
 }
 
 static void claim_samples(const board *b, const char *prefix, buf *out)

@@ -1,0 +1,512 @@
+/* compare - entrants side by side over the problems they share; no model is called
+ *
+ * A problem is common when every entrant's run has it with the same contract. At a problem an entrant
+ * has `correct` of its samples and, over the correct ones, a median speedup. More correct wins; with
+ * equally many, the faster wins unless the two are closer than COMPARE_TIE. Where the runs used another
+ * device or other protocols, speeds are shown but decide nothing.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "reports/compare.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/json.h"
+#include "common/scoped.h"
+#include "common/stats.h"
+#include "common/xalloc.h"
+#include "reports/agg.h"
+#include "reports/leaderboard.h"
+#include "reports/text.h"
+
+/* An entrant at a problem. */
+typedef struct cell {
+    size_t samples, correct;
+    double speedup; /* median over its measured samples; NaN: none */
+} cell;
+
+enum { NOBODY = -1, TIE = -2, UNDECIDED = -3 };
+
+typedef struct row {
+    const char *problem;
+    cell *cells; /* one an entrant */
+    int winner;  /* entrant, or NOBODY, TIE, UNDECIDED */
+} row;
+
+/* Two entrants over the common problems. */
+typedef struct pair_sum {
+    size_t both;  /* problems where both have a speed */
+    double ratio; /* geometric mean over those of first / second; NaN: none */
+    size_t first_wins, second_wins, neither;
+} pair_sum;
+
+/* What an entrant has over the common problems. */
+typedef struct column_sum {
+    size_t declared, correct, measured, wins;
+    size_t fast[AGG_THRESHOLDS];
+    double median;
+    double common_geomean; /* over `solved_by_all` problems */
+} column_sum;
+
+typedef struct comparison {
+    const board *b;
+    row *rows;
+    size_t row_count;
+    column_sum *sums;
+    size_t solved_by_all, ties, undecided, unsolved;
+    const char *incomparable; /* why speeds decide nothing; NULL: they do */
+} comparison;
+
+static void comparison_fini(comparison *c)
+{
+    for (size_t i = 0; i < c->row_count; i++)
+        free(c->rows[i].cells);
+    free(c->rows);
+    free(c->sums);
+}
+
+/* ---- what can be compared ---- */
+
+static const problem_row *problem_of(const board_run *run, const char *id)
+{
+    for (size_t i = 0; i < run->problems.count; i++)
+        if (strcmp(run->problems.rows[i].id, id) == 0)
+            return &run->problems.rows[i];
+    return NULL;
+}
+
+static bool is_common(const board *b, const problem_row *p)
+{
+    for (size_t i = 0; i < b->entrant_count; i++) {
+        const problem_row *other = problem_of(b->entrants[i].run, p->id);
+        if (other == NULL || !hash_equal(&other->contract_hash, &p->contract_hash))
+            return false;
+    }
+    return true;
+}
+
+static const char *device_of(const board *b, const board_run *run)
+{
+    for (size_t i = 0; i < b->task_count; i++)
+        if (b->tasks[i].run == run && b->tasks[i].row->outcome.device != NULL)
+            return b->tasks[i].row->outcome.device;
+    return "";
+}
+
+static const char *why_incomparable(const board *b)
+{
+    const board_run *first = b->entrants[0].run;
+    for (size_t i = 1; i < b->entrant_count; i++) {
+        const board_run *run = b->entrants[i].run;
+        if (strcmp(device_of(b, run), device_of(b, first)) != 0)
+            return "the runs used different devices";
+        if (strcmp(run->row.timing_protocol, first->row.timing_protocol) != 0 ||
+            strcmp(run->row.correct_protocol, first->row.correct_protocol) != 0)
+            return "the runs used different protocols";
+    }
+    return NULL;
+}
+
+/* ---- numbers ---- */
+
+static int compare_speed(const comparison *c, const cell *x, const cell *y)
+{
+    if (isnan(x->speedup) || isnan(y->speedup) || c->incomparable != NULL)
+        return 0;
+    if (x->speedup > y->speedup * COMPARE_TIE)
+        return 1;
+    return y->speedup > x->speedup * COMPARE_TIE ? -1 : 0;
+}
+
+static double rate(const cell *x)
+{
+    return x->samples > 0 ? (double)x->correct / (double)x->samples : 0;
+}
+
+/* 1: x is better, -1: y is, 0: neither. */
+static int compare_cells(const comparison *c, const cell *x, const cell *y)
+{
+    double difference = rate(x) - rate(y);
+    if (fabs(difference) > 1e-12)
+        return difference > 0 ? 1 : -1;
+    return compare_speed(c, x, y);
+}
+
+/* All correct equally often, but speeds that would decide are missing or may not be compared. */
+static bool lacks_speeds(const comparison *c, const row *r)
+{
+    for (size_t i = 0; i < c->b->entrant_count; i++)
+        if (r->cells[i].correct > 0 && (isnan(r->cells[i].speedup) || c->incomparable != NULL))
+            return true;
+    return false;
+}
+
+static int winner_of(const comparison *c, const row *r)
+{
+    size_t best = 0;
+    bool any = r->cells[0].correct > 0;
+    for (size_t i = 1; i < c->b->entrant_count; i++) {
+        any = any || r->cells[i].correct > 0;
+        if (compare_cells(c, &r->cells[i], &r->cells[best]) > 0)
+            best = i;
+    }
+    if (!any)
+        return NOBODY;
+    for (size_t i = 0; i < c->b->entrant_count; i++)
+        if (i != best && compare_cells(c, &r->cells[best], &r->cells[i]) <= 0)
+            return lacks_speeds(c, r) ? UNDECIDED : TIE;
+    return (int)best;
+}
+
+static void fill_cells(const comparison *c, row *r)
+{
+    SCOPED(scoped_free) double *speeds = xcalloc(c->b->task_count + 1, sizeof *speeds);
+    for (size_t e = 0; e < c->b->entrant_count; e++) {
+        cell *x = &r->cells[e];
+        size_t n = 0;
+        x->samples = (size_t)c->b->entrants[e].run->row.samples;
+        for (size_t i = 0; i < c->b->task_count; i++) {
+            const board_task *t = &c->b->tasks[i];
+            if (t->entrant != e || strcmp(t->row->problem, r->problem) != 0)
+                continue;
+            x->correct += board_task_correct(t) ? 1 : 0;
+            if (board_task_correct(t) && !isnan(t->speedup))
+                speeds[n++] = t->speedup;
+        }
+        x->speedup = stats_median(speeds, n);
+    }
+}
+
+static void list_rows(comparison *c)
+{
+    const problem_list *problems = &c->b->entrants[0].run->problems;
+    c->rows = xcalloc(problems->count + 1, sizeof *c->rows);
+    for (size_t i = 0; i < problems->count; i++) {
+        if (!is_common(c->b, &problems->rows[i]))
+            continue;
+        row *r = &c->rows[c->row_count++];
+        r->problem = problems->rows[i].id;
+        r->cells = xcalloc(c->b->entrant_count, sizeof *r->cells);
+        fill_cells(c, r);
+        r->winner = winner_of(c, r);
+    }
+}
+
+static bool solved_by_all(const comparison *c, const row *r)
+{
+    for (size_t e = 0; e < c->b->entrant_count; e++)
+        if (isnan(r->cells[e].speedup))
+            return false;
+    return true;
+}
+
+static bool is_row(const comparison *c, const char *problem)
+{
+    for (size_t i = 0; i < c->row_count; i++)
+        if (strcmp(c->rows[i].problem, problem) == 0)
+            return true;
+    return false;
+}
+
+/* Samples count one by one: fast_p and median are over tasks, as on the leaderboard. */
+static void sum_tasks(comparison *c, size_t e, double *speeds)
+{
+    column_sum *s = &c->sums[e];
+    for (size_t i = 0; i < c->b->task_count; i++) {
+        const board_task *t = &c->b->tasks[i];
+        if (t->entrant != e || !is_row(c, t->row->problem) || !board_task_correct(t))
+            continue;
+        s->correct++;
+        if (isnan(t->speedup))
+            continue;
+        speeds[s->measured++] = t->speedup;
+        for (size_t p = 0; p < AGG_THRESHOLDS; p++)
+            s->fast[p] += t->speedup > agg_thresholds[p] ? 1 : 0;
+    }
+    s->median = stats_median(speeds, s->measured);
+}
+
+static void sum_rows(comparison *c, size_t e, double *speeds)
+{
+    column_sum *s = &c->sums[e];
+    size_t n = 0;
+    for (size_t i = 0; i < c->row_count; i++) {
+        s->declared += c->rows[i].cells[e].samples;
+        s->wins += c->rows[i].winner == (int)e ? 1 : 0;
+        if (solved_by_all(c, &c->rows[i]))
+            speeds[n++] = c->rows[i].cells[e].speedup;
+    }
+    s->common_geomean = stats_geomean(speeds, n);
+}
+
+static void sum_up(comparison *c)
+{
+    c->sums = xcalloc(c->b->entrant_count, sizeof *c->sums);
+    SCOPED(scoped_free) double *speeds = xcalloc(c->b->task_count + 1, sizeof *speeds);
+    for (size_t e = 0; e < c->b->entrant_count; e++) {
+        sum_tasks(c, e, speeds);
+        sum_rows(c, e, speeds);
+    }
+    for (size_t i = 0; i < c->row_count; i++) {
+        c->solved_by_all += solved_by_all(c, &c->rows[i]) ? 1 : 0;
+        c->ties += c->rows[i].winner == TIE ? 1 : 0;
+        c->undecided += c->rows[i].winner == UNDECIDED ? 1 : 0;
+        c->unsolved += c->rows[i].winner == NOBODY ? 1 : 0;
+    }
+}
+
+static pair_sum sum_pair(const comparison *c, size_t x, size_t y, double *ratios)
+{
+    pair_sum s = {0};
+    for (size_t i = 0; i < c->row_count; i++) {
+        const cell *a = &c->rows[i].cells[x], *b = &c->rows[i].cells[y];
+        int order = compare_cells(c, a, b);
+        s.first_wins += order > 0 ? 1 : 0;
+        s.second_wins += order < 0 ? 1 : 0;
+        s.neither += order == 0 ? 1 : 0;
+        if (!isnan(a->speedup) && !isnan(b->speedup))
+            ratios[s.both++] = a->speedup / b->speedup;
+    }
+    s.ratio = stats_geomean(ratios, s.both);
+    return s;
+}
+
+static int compute(const board *b, comparison *c, err *e)
+{
+    *c = (comparison){.b = b};
+    if (b->entrant_count < 2)
+        return err_set(e, ERR_USAGE, "a comparison needs two entrants, and there is %s",
+                       b->entrant_count == 1 ? b->entrants[0].row->name : "none");
+    c->incomparable = why_incomparable(b);
+    list_rows(c);
+    if (c->row_count == 0)
+        return err_set(e, ERR_CONFIG,
+                       "these runs have no problem with the same contract in common");
+    sum_up(c);
+    return 0;
+}
+
+/* ---- Markdown ---- */
+
+static void name(const comparison *c, size_t e, buf *out)
+{
+    text_cell(out, c->b->entrants[e].row->name);
+    if (c->b->run_count > 1)
+        buf_printf(out, " (%s)", c->b->entrants[e].run->row.id);
+}
+
+static void write_sum(const comparison *c, size_t e, buf *out)
+{
+    const column_sum *s = &c->sums[e];
+    buf_puts(out, "| ");
+    name(c, e, out);
+    buf_printf(out, " | %zu/%zu |", s->correct, s->declared);
+    for (size_t p = 0; p < AGG_THRESHOLDS; p++) {
+        buf_puts(out, " ");
+        text_share(out, s->fast[p], s->declared);
+        buf_puts(out, " |");
+    }
+    buf_puts(out, " ");
+    text_factor(out, s->median);
+    buf_printf(out, " (n=%zu) | ", s->measured);
+    text_factor(out, s->common_geomean);
+    buf_printf(out, " (n=%zu) | %zu |\n", c->solved_by_all, s->wins);
+}
+
+static void write_sums(const comparison *c, buf *out)
+{
+    buf_puts(out, "\n| entrant | correct |");
+    for (size_t p = 0; p < AGG_THRESHOLDS; p++)
+        buf_printf(out, " fast_%g |", agg_thresholds[p]);
+    buf_puts(out, " median | geomean, solved by all | wins "
+                  "|\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+    for (size_t e = 0; e < c->b->entrant_count; e++)
+        write_sum(c, e, out);
+    buf_printf(out, "\nTies: %zu. Undecided (a speed is missing): %zu. Solved by nobody: %zu.\n",
+               c->ties, c->undecided, c->unsolved);
+}
+
+static void write_pair(const comparison *c, size_t x, size_t y, double *ratios, buf *out)
+{
+    pair_sum s = sum_pair(c, x, y, ratios);
+    buf_puts(out, "| ");
+    name(c, x, out);
+    buf_puts(out, " | ");
+    name(c, y, out);
+    buf_printf(out, " | %zu | %zu | %zu | ", s.first_wins, s.second_wins, s.neither);
+    text_factor(out, s.ratio);
+    buf_printf(out, " (n=%zu) |\n", s.both);
+}
+
+static void write_pairs(const comparison *c, buf *out)
+{
+    buf_puts(out,
+             "\n## Pairs\n\nSpeed ratio: geometric mean of first / second over the problems where "
+             "both have a speed.\n\n| first | second | first wins | second wins | neither "
+             "| speed ratio |\n|---|---|--:|--:|--:|--:|\n");
+    SCOPED(scoped_free) double *ratios = xcalloc(c->row_count + 1, sizeof *ratios);
+    for (size_t x = 0; x < c->b->entrant_count; x++)
+        for (size_t y = x + 1; y < c->b->entrant_count; y++)
+            write_pair(c, x, y, ratios, out);
+}
+
+static void write_winner(const comparison *c, const row *r, buf *out)
+{
+    static const char *const words[] = {"", "nobody", "tie", "undecided"};
+    if (r->winner >= 0)
+        name(c, (size_t)r->winner, out);
+    else
+        buf_puts(out, words[-r->winner]);
+}
+
+static void write_rows(const comparison *c, buf *out)
+{
+    buf_puts(out, "\n## Problems\n\n| problem |");
+    for (size_t e = 0; e < c->b->entrant_count; e++) {
+        buf_puts(out, " ");
+        name(c, e, out);
+        buf_puts(out, " |");
+    }
+    buf_puts(out, " winner |\n|---|");
+    for (size_t e = 0; e < c->b->entrant_count; e++)
+        buf_puts(out, "--:|");
+    buf_puts(out, "---|\n");
+    for (size_t i = 0; i < c->row_count; i++) {
+        buf_puts(out, "| ");
+        text_cell(out, c->rows[i].problem);
+        for (size_t e = 0; e < c->b->entrant_count; e++) {
+            buf_printf(out, " | %zu/%zu, ", c->rows[i].cells[e].correct,
+                       c->rows[i].cells[e].samples);
+            text_factor(out, c->rows[i].cells[e].speedup);
+        }
+        buf_puts(out, " | ");
+        write_winner(c, &c->rows[i], out);
+        buf_puts(out, " |\n");
+    }
+}
+
+int compare_markdown(const board *b, buf *out, err *e)
+{
+    SCOPED(comparison_fini) comparison c;
+    if (compute(b, &c, e) < 0)
+        return -1;
+    buf_puts(out, "# Comparison: ");
+    text_cell(out, b->runs[0].row.suite);
+    buf_puts(out, " ");
+    text_cell(out, b->runs[0].row.suite_version);
+    buf_puts(out, "\n\n");
+    leaderboard_claims(b, "> - ", out);
+    buf_printf(
+        out,
+        "> - %zu common problems (same contract). More correct samples win; between equals the "
+        "faster, and closer than %g %% is a tie.\n",
+        c.row_count, (COMPARE_TIE - 1) * 100);
+    if (c.incomparable != NULL)
+        buf_printf(out, "> - speeds decide nothing here: %s.\n", c.incomparable);
+    write_sums(&c, out);
+    write_pairs(&c, out);
+    write_rows(&c, out);
+    return 0;
+}
+
+/* ---- JSON ---- */
+
+static json *sum_json(const comparison *c, size_t e)
+{
+    const column_sum *s = &c->sums[e];
+    json *out = json_new_object();
+    json_set_str(out, "entrant", c->b->entrants[e].row->name);
+    json_set_str(out, "run", c->b->entrants[e].run->row.id);
+    json_set_int(out, "declared", (int64_t)s->declared);
+    json_set_int(out, "correct", (int64_t)s->correct);
+    json *fast = json_new_array();
+    for (size_t p = 0; p < AGG_THRESHOLDS; p++) {
+        json *one = json_new_object();
+        json_set_real(one, "p", agg_thresholds[p]);
+        json_set_int(one, "count", (int64_t)s->fast[p]);
+        json_append(fast, &one);
+    }
+    json_set(out, "fast", &fast);
+    json_set_int(out, "measured", (int64_t)s->measured);
+    json_set_real(out, "median", s->median);
+    json_set_real(out, "geomean_common", s->common_geomean);
+    json_set_int(out, "wins", (int64_t)s->wins);
+    return out;
+}
+
+static json *pair_json(const comparison *c, size_t x, size_t y, double *ratios)
+{
+    pair_sum s = sum_pair(c, x, y, ratios);
+    json *out = json_new_object();
+    json_set_int(out, "first", (int64_t)x);
+    json_set_int(out, "second", (int64_t)y);
+    json_set_int(out, "first_wins", (int64_t)s.first_wins);
+    json_set_int(out, "second_wins", (int64_t)s.second_wins);
+    json_set_int(out, "neither", (int64_t)s.neither);
+    json_set_int(out, "both", (int64_t)s.both);
+    json_set_real(out, "ratio", s.ratio);
+    return out;
+}
+
+static json *pairs_json(const comparison *c)
+{
+    json *list = json_new_array();
+    SCOPED(scoped_free) double *ratios = xcalloc(c->row_count + 1, sizeof *ratios);
+    for (size_t x = 0; x < c->b->entrant_count; x++)
+        for (size_t y = x + 1; y < c->b->entrant_count; y++) {
+            json *one = pair_json(c, x, y, ratios);
+            json_append(list, &one);
+        }
+    return list;
+}
+
+static json *row_json(const comparison *c, const row *r)
+{
+    static const char *const words[] = {NULL, "nobody", "tie", "undecided"};
+    json *out = json_new_object(), *cells = json_new_array();
+    json_set_str(out, "problem", r->problem);
+    for (size_t e = 0; e < c->b->entrant_count; e++) {
+        json *one = json_new_object();
+        json_set_int(one, "correct", (int64_t)r->cells[e].correct);
+        json_set_int(one, "samples", (int64_t)r->cells[e].samples);
+        json_set_real(one, "speedup", r->cells[e].speedup);
+        json_append(cells, &one);
+    }
+    json_set(out, "entrants", &cells);
+    if (r->winner >= 0)
+        json_set_int(out, "winner", r->winner);
+    else
+        json_set_str(out, "verdict", words[-r->winner]);
+    return out;
+}
+
+int compare_json(const board *b, buf *out, err *e)
+{
+    SCOPED(comparison_fini) comparison c;
+    if (compute(b, &c, e) < 0)
+        return -1;
+    SCOPED(json_destroy) json *root = json_new_object();
+    json *entrants = json_new_array(), *rows = json_new_array();
+    for (size_t i = 0; i < b->entrant_count; i++) {
+        json *one = sum_json(&c, i);
+        json_append(entrants, &one);
+    }
+    for (size_t i = 0; i < c.row_count; i++) {
+        json *one = row_json(&c, &c.rows[i]);
+        json_append(rows, &one);
+    }
+    json_set(root, "entrants", &entrants);
+    json *pairs = pairs_json(&c);
+    json_set(root, "pairs", &pairs);
+    json_set(root, "problems", &rows);
+    json_set_int(root, "solved_by_all", (int64_t)c.solved_by_all);
+    json_set_int(root, "ties", (int64_t)c.ties);
+    json_set_int(root, "undecided", (int64_t)c.undecided);
+    json_set_int(root, "unsolved", (int64_t)c.unsolved);
+    json_set_str(root, "speeds_decide_nothing", c.incomparable);
+    SCOPED(scoped_free) char *text = json_dump_pretty(root);
+    buf_puts(out, text);
+    return 0;
+}
