@@ -155,6 +155,9 @@ static void take_result(pipeline *p, stage_id id, const stage_record *record)
     r->wall_ms += record->wall_ms;
     r->device_ms += record->device_ms;
     r->calls += record->calls;
+    if (r->torch == NULL && record->torch != NULL) {
+        r->torch = xstrdup(record->torch);
+    }
     if (id == STAGE_PERFORMANCE) {
         performance_result(p, record);
     }

@@ -82,6 +82,7 @@ static const field stage_fields[] = {
     {.key = "wall_ms", .type = FIELD_REAL, .offset = AT(stage_record, wall_ms)},
     {.key = "device_ms", .type = FIELD_REAL, .offset = AT(stage_record, device_ms)},
     {.key = "calls", .type = FIELD_INT, .offset = AT(stage_record, calls)},
+    {.key = "torch", .type = FIELD_TEXT_OR_NULL, .offset = AT(stage_record, torch)},
     {.key = "notes", .type = FIELD_TEXT_OR_NULL, .offset = AT(stage_record, notes)},
     {.key = NULL},
 };
