@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent-node/check.h"
 #include "agent-node/stages/stage.h"
 #include "common/clock.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
 
-static const char correct_protocol[] = "ce-correct-0";
 static const char timing_protocol[] = "ce-timing-0";
 
 /* ---- preparing ---- */
@@ -245,8 +245,8 @@ static void sum_up(pipeline *p)
     r->device_kind = copy_or_null(facts->kind);
     r->device_uuid = copy_or_null(facts->uuid);
     r->driver = copy_or_null(facts->driver);
-    r->correct_protocol = xstrdup(correct_protocol);
-    r->timing_protocol = xstrdup(timing_protocol);
+    r->correct_protocol = xstrdup(check_protocol(facts));
+    r->timing_protocol = strcmp(facts->kind, "emu") != 0 ? xstrdup(timing_protocol) : NULL;
     if (p->best != NULL) {
         r->source = p->best->source_hash;
         r->plan = p->best->plan_hash;
@@ -326,6 +326,6 @@ int pipeline_contract(const node_parts *node, const ledger *account, const task_
                             .baseline_ms = (double)NAN,
                             .wall_ms = (double)(clock_mono_us() - start) / 1000.0};
     result.text = report.json;
-    result.reason = (char *)(uintptr_t)"a contract is checked, not timed";
+    result.reason = (char *)(uintptr_t) "a contract is checked, not timed";
     return ledger_result(account, &result, e);
 }

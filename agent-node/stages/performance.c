@@ -56,7 +56,10 @@ void performance_result(pipeline *p, const stage_record *record)
     }
     r->speedup = r->baseline_ms / r->candidate_ms;
     if (record->result == OUTCOME_OK && isnan(r->speedup)) {
-        r->reason = xstrdup(baseline == NULL ? "every baseline mode failed" : "not timed");
+        bool skipped = strcmp(record->status, "skipped") == 0;
+        r->reason = xstrdup(skipped            ? record->text
+                            : baseline == NULL ? "every baseline mode failed"
+                                               : "not timed");
     }
     if (!isnan(r->speedup) && r->speedup < p->spec->target) {
         r->marks = xstrdup("below_target");
@@ -211,6 +214,10 @@ static void keep_row(stage_work *w, race *r)
 int stage_performance(pipeline *p, stage_work *w, err *e)
 {
     race r SCOPED(race_fini) = {.baseline_ms = (double)NAN};
+    if (strcmp(p->facts->kind, "emu") == 0) {
+        stage_decide(w, "skipped", OUTCOME_OK, NULL, "not measured on emu");
+        return 0;
+    }
     if (find_baseline(p, w, &r, e) != 0 || time_best(p, w, &r, e) != 0) {
         return -1;
     }
