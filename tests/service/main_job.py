@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: MIT
+"""The main job on the fake device: every process real, every answer from gold or a script."""
+import json
+
+from ce import exits, expect, main
+
+PROBLEMS = "vector_add_fp32,softmax_lastdim_fp16"
+
+
+def test_gold_passes_and_leaves_four_files(place):
+    done = place.run("eval", "--suite", "internal", "--model-id", "gold", "--samples", 2, "--only", PROBLEMS)
+    exits(done, 0)
+    expect("leaderboard.md" in done.stdout, done.stdout)
+    for name in ("leaderboard.md", "results.json", "results.csv"):
+        expect((place.out / name).stat().st_size > 0, name)
+    results = place.results()
+    expect(sorted(results) >= ["entrants", "run", "tasks"], sorted(results))
+    expect(len(results["tasks"]) == 4, results["tasks"])
+    expect(all(task["outcome"] == "ok" for task in results["tasks"]), results["tasks"])
+    expect(place.count("run", "state = 'complete'") == 1)
+    expect(place.count("task", "kind = 'contract' AND outcome = 'ok'") == 2)
+    expect(place.count("ranked") == 0, "the fake device is never ranked")
+
+
+def test_json_goes_to_stdout_alone(place):
+    done = place.run("eval", "--suite", "internal", "--model-id", "gold", "--only", "vector_add_fp32", "--json")
+    exits(done, 0)
+    expect(json.loads(done.stdout) == place.results())
+
+
+def test_several_entrants_share_one_run(place):
+    good = place.mock([{"gold": True}])
+    bad = place.mock([{"text": "I would rather not."}], "bad.json")
+    done = place.run("eval", "--suite", "internal", "--model-id", "gold", "--model-id", good, "--model-id", bad,
+                     "--only", PROBLEMS)
+    exits(done, 0)
+    outcomes = place.rows("SELECT e.name, t.outcome, count(*) FROM task t JOIN entrant e ON e.id = t.entrant "
+                          "GROUP BY 1, 2 ORDER BY 1, 2")
+    expect(dict((name, outcome) for name, outcome, _ in outcomes) ==
+           {"gold": "ok", good: "ok", bad: "parse_failed"}, outcomes)
+    expect(all(number == 2 for _, _, number in outcomes), outcomes)
+
+
+def test_a_stage_may_have_another_model(place):
+    polish = place.mock([{"gold": True}])
+    exits(place.run("eval", "--suite", "internal", "--model-id", "gold", "--stage", f"polish={polish}", "--only",
+                    "vector_add_fp32"), 0)
+    expect({call["stage"] for call in place.served()} == {"polish"}, place.served())
+
+
+def test_a_replay_serves_the_recorded_answers(place):
+    exits(place.run("eval", "--suite", "internal", "--model-id", place.mock([{"gold": True}]), "--only",
+                    "vector_add_fp32"), 0)
+    paid = len(place.served())
+    expect(paid > 0)
+    exits(place.run("eval", "--suite", "internal", "--model-id", "replay:latest", "--only", "vector_add_fp32"), 0)
+    expect(len(place.served()) == paid, "a replay asked the model")
+    expect(place.count("task", "kind = 'synthesize' AND outcome = 'ok'") == 2)
+    refused = place.run("eval", "--suite", "internal", "--model-id", "replay:latest", "--only", "silu_fp16")
+    exits(refused, 2)
+    expect("no problem silu_fp16" in refused.stderr, refused.stderr)
+    expect(place.count("run") == 2, "the refused run left rows")
+
+
+def test_a_dry_run_starts_nothing(place):
+    done = place.run("eval", "--suite", "internal", "--model-id", "gold", "--dry-run", "--json")
+    exits(done, 0)
+    plan = json.loads(done.stdout)
+    expect(plan["tasks"] == 8 and plan["contract_tasks"] == 8 and plan["paid_calls_max"] == 0, plan)
+    expect(not place.db.exists() and not place.out.exists())
+
+
+def test_scripted_outcomes_reach_the_board(place):
+    fake = place.write("fake.json", {"problems": {
+        "vector_add_fp32": {"check": {"outcome": "hung", "text": "did not end"}},
+        "silu_fp16": {"compare": {"equal": False, "detail": "unwritten", "text": "element 7 was not written"}},
+        "softmax_lastdim_fp16": {"load": {"outcome": "plan_invalid", "detail": "/kernels/0/grid/0",
+                                          "text": "overflow"}}}})
+    done = place.run("eval", "--suite", "internal", "--model-id", "gold", "--fake", fake, "--only",
+                     PROBLEMS + ",silu_fp16,argmax_fp32")
+    exits(done, 0)
+    got = dict(place.rows("SELECT problem, outcome FROM task WHERE kind = 'synthesize'"))
+    expect(got == {"vector_add_fp32": "hung", "silu_fp16": "wrong", "softmax_lastdim_fp16": "plan_invalid",
+                   "argmax_fp32": "ok"}, got)
+
+
+def test_a_runner_that_really_crashes_costs_one_candidate(place):
+    fake = place.write("fake.json", {"problems": {"vector_add_fp32": {"crash": True}}})
+    exits(place.run("eval", "--suite", "internal", "--model-id", "gold", "--fake", fake, "--only", PROBLEMS), 0)
+    got = dict(place.rows("SELECT problem, outcome FROM task WHERE kind = 'synthesize'"))
+    expect(got == {"vector_add_fp32": "crashed", "softmax_lastdim_fp16": "ok"}, got)
+
+
+main(globals())
