@@ -17,7 +17,7 @@ import torch
 
 import oracle
 import pack
-from problem import DTYPE_NAMES, JudgeError, first_line, is_gpu_fault
+from problem import DTYPE_NAMES, JudgeError, first_line, is_gpu_fault, is_out_of_memory
 from timing import Timing
 
 EAGER = "eager"
@@ -35,6 +35,7 @@ def measure(judge, request):
         raise JudgeError("unavailable", "baselines need a torch whose CUDAGraph has raw_cuda_graph "
                          "(2.8 or later), this is %s" % torch.__version__)
     bench = _Bench(judge, request)
+    judge.truth(0)  # before anything can write to the inputs; its failure is not a mode's
     stored = request.get("winner")
     if stored is not None and stored not in MODES:
         raise JudgeError("internal", "unknown baseline mode %s" % stored)
@@ -78,6 +79,8 @@ class _Bench:
                 raise
             row["reason"] = fault.text
         except Exception as fault:
+            if mode == EAGER and is_out_of_memory(fault):
+                raise
             row["reason"] = "%s: %s" % (type(fault).__name__, first_line(fault))
             self._survive(fault)
         torch.cuda.empty_cache()
@@ -94,7 +97,6 @@ class _Bench:
             raise JudgeError("gpu", "the device failed: %s" % first_line(fault), restart=True)
 
     def _fill(self, mode, row):
-        self.judge.truth(0)  # before anything can write to the inputs
         function, outputs = self._build(mode, row)
         self._check(outputs, 0, "its result")
         del outputs
