@@ -4,8 +4,8 @@
  * and sends them in that order (one DEALER, so a blob always arrives before the record that names it)
  * and keeps those that want an answer in a list until a message names their number. Registration is a
  * small state machine: hello is repeated until welcome; a refusal with ERR_NOT_FOUND means "register
- * again", any other refusal ends the node. When the coordinator's instance changes, every lease is
- * void: pending calls fail and every task is cancelled.
+ * again", any other refusal ends the node. When the coordinator's instance changes, or it does not know
+ * the node any more, every lease is void: every task is cancelled and pending calls fail.
  *
  * SPDX-License-Identifier: MIT */
 #include "agent-node/session.h"
@@ -53,6 +53,7 @@ struct session {
     item *pending; /* sent, answer outstanding; loop thread only */
     uint64_t seq;  /* last used */
     bool registered;
+    bool unsaid; /* a hello is due: the socket had no connection yet */
     bool failed; /* refused for good: `failure` says why */
     err failure;
     int wake; /* eventfd: beat thread or session_stop wants the loop */
@@ -231,10 +232,22 @@ static void say_hello(session *self)
         message_set_str(&to->reason, from->reason);
         to->memory_bytes = from->memory_bytes;
     }
-    if (transmit(self, &m, &why) != 0 && !why.retry) {
+    self->unsaid = transmit(self, &m, &why) != 0;
+    if (self->unsaid && !why.retry) {
         log_err(LOG_ERROR, "session", &why, "cannot send hello");
+        self->unsaid = false;
     }
     message_fini(&m);
+}
+
+/* What the socket did not take yet; a hello that was due before there was a connection goes first. */
+static void resend(void *arg)
+{
+    session *self = arg;
+    if (self->unsaid) {
+        say_hello(self);
+    }
+    flush_outbox(self);
 }
 
 static void pull(session *self)
@@ -255,16 +268,22 @@ static void pull(session *self)
 
 /* ---- what the coordinator says ---- */
 
+/* Every lease is gone: tasks are cancelled first, so that none of them tells of its failed call. */
+static void void_leases(session *self, const char *text)
+{
+    err why;
+    err_set(&why, ERR_UNAVAILABLE, "%s", text);
+    self->options.events.cancel(self->options.events.arg, NULL);
+    fail_pending(self, &why);
+}
+
 static void on_welcome(void *arg, const peer_id *from, message *m)
 {
     (void)from;
     session *self = arg;
     const char *instance = m->body.welcome.instance;
     if (self->coordinator[0] != '\0' && strcmp(self->coordinator, instance) != 0) {
-        err why;
-        err_set(&why, ERR_UNAVAILABLE, "the coordinator was restarted: this lease is void");
-        fail_pending(self, &why);
-        self->options.events.cancel(self->options.events.arg, NULL);
+        void_leases(self, "the coordinator was restarted: this lease is void");
     }
     snprintf(self->coordinator, sizeof(self->coordinator), "%s", instance);
     atomic_store(&self->beat_ms, m->body.welcome.beat_ms);
@@ -278,6 +297,7 @@ static void on_refused(void *arg, const peer_id *from, message *m)
     (void)from;
     session *self = arg;
     if (m->body.refused.code == ERR_NOT_FOUND) {
+        void_leases(self, "the coordinator does not know this node any more: this lease is void");
         self->registered = false;
         say_hello(self);
         return;
@@ -322,10 +342,25 @@ static item *take_pending(session *self, int64_t ref)
     return NULL;
 }
 
+/* What answers a message when all is well. */
+static message_type answer_type(message_type asked)
+{
+    if (asked == MSG_BLOB_GET) {
+        return MSG_BLOB_DATA;
+    }
+    return asked == MSG_BASELINE_GET ? MSG_BASELINE : MSG_ACK;
+}
+
+/* Ends the call that message `ref` was; m is NULL when it failed. */
 static void answer(session *self, int64_t ref, message *m, const err *failure)
 {
     item *found = take_pending(self, ref);
-    if (found != NULL) {
+    err odd;
+    if (found != NULL && m != NULL && m->type != answer_type(found->m.type)) {
+        err_set(&odd, ERR_PROTOCOL, "the coordinator answered %s with %s",
+                message_name(found->m.type), message_name(m->type));
+        item_finish(found, NULL, &odd);
+    } else if (found != NULL) {
         item_finish(found, m, failure);
     } else if (failure != NULL) {
         log_err(LOG_WARN, "session", failure, "the coordinator complains about message %lld",
@@ -534,7 +569,7 @@ session *session_create(const session_options *options, err *e)
     loop_add_fd(self->events, self->wake, on_wake, self);
     loop_add_timer(self->events, 0, TICK_MS, on_tick, self);
     loop_add_timer(self->events, 0, HELLO_EVERY_MS, on_hello_timer, self);
-    loop_add_timer(self->events, RESEND_MS, RESEND_MS, flush_outbox, self);
+    loop_add_timer(self->events, RESEND_MS, RESEND_MS, resend, self);
     return TAKE(self);
 }
 
@@ -620,7 +655,9 @@ int session_call(session *self, message *m, message *reply, err *e)
 
 void session_free_slot(session *self, int64_t free_slots, int64_t in_flight)
 {
-    atomic_store(&self->free_slots, free_slots);
+    long long before = atomic_exchange(&self->free_slots, free_slots);
     atomic_store(&self->in_flight, in_flight);
-    wake(self);
+    if (free_slots > before) {
+        wake(self);
+    }
 }

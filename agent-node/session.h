@@ -59,7 +59,8 @@ int session_call(session *self, message *m, message *answer, err *e);
 int session_post(session *self, message *m, err *e);
 /* session_try_post is session_post for the loop thread: it never waits for room. */
 int session_try_post(session *self, message *m, err *e);
-/* session_free_slot tells that `free` more tasks fit. */
+/* session_free_slot tells how many more tasks fit and how many run; when more fit than before, the
+ * coordinator is asked for them. */
 void session_free_slot(session *self, int64_t free, int64_t in_flight);
 
 #endif

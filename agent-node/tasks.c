@@ -27,7 +27,8 @@ typedef struct task {
 struct tasks {
     node_parts parts;
     int64_t slots;
-    task *slot; /* more than `slots`: a lease may be under way while one ends */
+    pthread_mutex_t counting; /* of slots: one count is told before the next is made */
+    task *slot;               /* more than `slots`: a lease may be under way while one ends */
     size_t slot_count;
 };
 
@@ -38,6 +39,7 @@ tasks *tasks_create(const node_parts *parts, int64_t slots)
     tasks *self = xcalloc(1, sizeof(*self));
     self->parts = *parts;
     self->slots = slots;
+    pthread_mutex_init(&self->counting, NULL);
     self->slot_count = (size_t)slots + SPARE_SLOTS;
     self->slot = xcalloc(self->slot_count, sizeof(*self->slot));
     return self;
@@ -73,6 +75,7 @@ void tasks_destroy(tasks **self_p)
             join(&self->slot[i]);
         }
     }
+    pthread_mutex_destroy(&self->counting);
     free(self->slot);
     free(self);
     *self_p = NULL;
@@ -124,11 +127,13 @@ static void tell_failure(const ledger *account, const err *why)
 static void report_slots(tasks *self)
 {
     int64_t in_flight = 0;
+    pthread_mutex_lock(&self->counting);
     for (size_t i = 0; i < self->slot_count; i++) {
         in_flight += atomic_load(&self->slot[i].used) && !atomic_load(&self->slot[i].finished);
     }
     int64_t left = self->slots - in_flight;
     session_free_slot(self->parts.session, left > 0 ? left : 0, in_flight);
+    pthread_mutex_unlock(&self->counting);
 }
 
 static void *task_main(void *arg)
@@ -200,4 +205,5 @@ void tasks_lease(tasks *self, message *lease)
         message_fini(&t->lease);
         atomic_store(&t->used, false);
     }
+    report_slots(self);
 }
