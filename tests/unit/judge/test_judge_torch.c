@@ -168,6 +168,7 @@ static void a_slot_that_was_not_drawn_is_refused(void **state)
     SCOPED(contract_destroy) contract *terms = contract_of("softmax", "f16");
     open_ok(*state, terms, softmax);
     SCOPED(judge_staging_fini) judge_staging s = draw_ok(*state, &terms->shapes[2], 2);
+    assert_int_equal(s.slots, 2);
     judge_comparison out = {0};
     err e = {0};
     assert_int_equal(judge_compare(*state, 2, 0, &out, &e), -1);
@@ -252,6 +253,7 @@ static void a_judge_killed_in_mid_request_is_replaced_by_the_next_call(void **st
     assert_int_equal(judge_compare(self, 0, 0, &out, &e), -1); /* what was drawn is gone */
     assert_true(e.retry);
     SCOPED(judge_staging_fini) judge_staging again = draw_ok(self, &terms->shapes[1], 1);
+    assert_string_not_equal(again.shm, s.shm);
     assert_true(judge_torch_pid(self) > 0 && judge_torch_pid(self) != first);
     SCOPED(judge_comparison_fini) judge_comparison late = {0};
     assert_int_equal(judge_compare(self, 0, 0, &late, &e), 0);
