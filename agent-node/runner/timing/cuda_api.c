@@ -38,7 +38,8 @@ static bool bind(cuda_api *self, char *why, size_t size)
 bool cuda_api_open(cuda_api *self, char *why, size_t size)
 {
     memset(self, 0, sizeof *self);
-    self->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    /* NODELETE: once initialised the driver has threads of its own, which must keep their code. */
+    self->library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (self->library == NULL) {
         const char *reason = dlerror();
         snprintf(why, size, "no NVIDIA driver: %s",
