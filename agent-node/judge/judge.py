@@ -284,7 +284,7 @@ def serve(channel, judge, make_judge):
 def watch(channel, judge):
     """Ends the process when the peer is gone, also in the middle of a request."""
     poll = select.poll()
-    poll.register(channel.fileno(), select.POLLRDHUP)
+    poll.register(channel.fileno(), getattr(select, "POLLRDHUP", 0x2000))
     poll.poll()
     end(judge)
 
