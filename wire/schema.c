@@ -8,7 +8,6 @@
 
 #include "wire/message.h"
 
-/* NOLINTBEGIN(bugprone-macro-parentheses): the arguments are names */
 /* clang-format off */
 #define OPEN(function, struct_type, value, sender, sentence) \
     static const schema *function(void)                      \
@@ -46,7 +45,6 @@
                                             .row = row_##type},
 #include "wire/messages.def"
 /* clang-format on */
-/* NOLINTEND(bugprone-macro-parentheses) */
 
 typedef const schema *schema_fn(void);
 

@@ -66,7 +66,7 @@ static void a_blob_of_any_size_arrives_whole(void **state)
         {BLOB_CHUNK - 1, 1},
         {BLOB_CHUNK, 1},
         {BLOB_CHUNK + 1, 2},
-        {3 * BLOB_CHUNK, 3},
+        {(size_t)3 * BLOB_CHUNK, 3},
         {BLOB_MAX, 64},
     };
     blob_inbox *inbox = blob_inbox_create(BLOB_MAX);

@@ -456,7 +456,7 @@ static void the_documentation_has_every_message_and_row(void **state)
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     message_doc(out);
-    fclose(out);
+    assert_int_equal(fclose(out), 0);
     const schema *s;
     for (size_t i = 0; (s = schema_at(i)) != NULL; i++) {
         SCOPED(scoped_free) char *title = xasprintf("\n### %u `%s`\n", s->number, s->name);

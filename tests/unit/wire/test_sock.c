@@ -179,7 +179,7 @@ static void many_threads_are_served_each_its_own_answers(void **state)
     pthread_t threads[CLIENTS];
     talker clients[CLIENTS];
     for (int i = 0; i < CLIENTS; i++) {
-        clients[i] = (talker){f->ctx, f->endpoint, i * 1000};
+        clients[i] = (talker){f->ctx, f->endpoint, (int64_t)i * 1000};
         assert_int_equal(pthread_create(&threads[i], NULL, client_main, &clients[i]), 0);
     }
     int served = 0;
