@@ -126,6 +126,20 @@ static int restore_candidate(pipeline *p, const stage_record *record, err *e)
     return candidate_restore(p, &record->source, &record->plan, e);
 }
 
+static bool is_replay(const pipeline *p, stage_id id)
+{
+    return strcmp(provider_name(p->providers[id]), "replay") == 0;
+}
+
+/* Did a finished stage ask a recording for more than it has? */
+static bool ran_out(const pipeline *p, stage_id id, int64_t calls)
+{
+    for (size_t i = 0; i < p->material.recorded_count; i++) {
+        calls -= strcmp(p->recorded[i].stage, stage_name(id)) == 0;
+    }
+    return is_replay(p, id) && calls > 0;
+}
+
 static void take_result(pipeline *p, stage_id id, const stage_record *record);
 
 static int restore_stage(pipeline *p, stage_id id, const struct row_stage_ref *done, err *e)
@@ -136,6 +150,7 @@ static int restore_stage(pipeline *p, stage_id id, const struct row_stage_ref *d
         return err_wrap(e, "checkpoint of stage %s", stage_name(id));
     }
     p->attempts += (int64_t)record.attempt_count;
+    p->exhausted = p->exhausted || ran_out(p, id, record.calls);
     take_result(p, id, &record);
     if (!hash_is_zero(&record.spec)) {
         p->kernel_spec = ledger_get_text(p->ledger, &record.spec, e);
@@ -264,8 +279,7 @@ static void sum_up(pipeline *p)
     if (marks != NULL) {
         buf_printf(&line, "%s%s", line.size > 0 ? "," : "", marks);
     }
-    bool replays = strcmp(provider_name(p->providers[STAGE_CODEGEN]), "replay") == 0;
-    if (replays && p->exhausted) {
+    if (is_replay(p, STAGE_CODEGEN) && p->exhausted) {
         buf_printf(&line, "%sreplay_exhausted", line.size > 0 ? "," : "");
     }
     r->marks = copy_or_null(buf_text(&line));

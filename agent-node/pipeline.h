@@ -74,7 +74,7 @@ typedef struct pipeline {
     int64_t attempts;  /* numbered over the whole task */
     result_record result; /* filled as stages end */
     bool over;            /* the outcome is decided: no further stage */
-    bool exhausted;       /* a recording had no further answer */
+    bool exhausted;       /* a recording had no further answer in some stage */
 } pipeline;
 
 /* pipeline_run runs a `synthesize` task to its result. */

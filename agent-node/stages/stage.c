@@ -65,7 +65,7 @@ static char *conversation_json(const conversation *self)
 
 bool stage_may_ask(const pipeline *p, const stage_work *w)
 {
-    return !p->exhausted && w->calls < p->spec->budgets[w->id];
+    return !w->exhausted && w->calls < p->spec->budgets[w->id];
 }
 
 static const struct row_call_ref *find_recorded(const pipeline *p, const stage_work *w)
@@ -156,7 +156,8 @@ int stage_ask(pipeline *p, stage_work *w, conversation *talk, provider_answer *o
         return -1;
     }
     w->calls++;
-    p->exhausted = p->exhausted || out->stop == PROVIDER_STOP_EXHAUSTED;
+    w->exhausted = out->stop == PROVIDER_STOP_EXHAUSTED;
+    p->exhausted = p->exhausted || w->exhausted;
     conversation_add(talk, "assistant", out->text);
     return 0;
 }

@@ -29,6 +29,7 @@ typedef struct stage_work {
     stage_record record; /* filled as the stage goes on */
     int64_t calls;       /* model calls so far */
     int64_t device_us;   /* time on the device lane so far */
+    bool exhausted;      /* a recording or script has no further answer for this stage */
 } stage_work;
 
 typedef int stage_fn(pipeline *p, stage_work *w, err *e);
