@@ -492,12 +492,12 @@ void message_doc(FILE *out)
     fputs("\n## Messages\n", out);
     const schema *s;
     for (size_t i = 0; (s = schema_at(i)) != NULL; i++) {
-        fprintf(out, "\n### %u `%s`\n\nFrom: %s. %s.\n", s->number, s->name, s->from, s->doc);
+        fprintf(out, "\n### %u `%s`\n\nFrom %s: %s.\n", s->number, s->name, s->from, s->doc);
         doc_fields(out, s);
     }
     fputs("\n## Rows of lists\n", out);
     for (size_t i = 0; (s = schema_row_at(i)) != NULL; i++) {
-        fprintf(out, "\n### row `%s`\n\n%s.\n", s->name, s->doc);
+        fprintf(out, "\n### row `%s`\n\nA row is %s.\n", s->name, s->doc);
         doc_fields(out, s);
     }
     fputs("\n## Retired numbers\n\n", out);
