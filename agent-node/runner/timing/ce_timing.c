@@ -252,6 +252,16 @@ static int wait_idle(timing_run *r)
     }
 }
 
+/* drain waits for what was queued before a failure, at most a little longer than a spin kernel lives, so
+ * that nothing is freed under it. The failure stays what it was. */
+static void drain(timing_run *r)
+{
+    const struct timespec nap = {0, 100000};
+    int64_t end = now_us() + 2 * (int64_t)(spin_limit_ns / 1000);
+    while (r->api.stream_query(r->stream) == CUDA_ERROR_NOT_READY && now_us() < end)
+        nanosleep(&nap, NULL);
+}
+
 static int block_begin(timing_run *r)
 {
     return launch_spin(r, ++r->ticket);
@@ -261,7 +271,11 @@ static int block_begin(timing_run *r)
 static int block_end(timing_run *r, int queued, bool *valid)
 {
     __atomic_store_n(&r->flag[0], r->ticket, __ATOMIC_SEQ_CST);
-    if (queued < 0 || wait_idle(r) < 0)
+    if (queued < 0) {
+        drain(r);
+        return -1;
+    }
+    if (wait_idle(r) < 0)
         return -1;
     *valid = __atomic_load_n(&r->flag[1], __ATOMIC_SEQ_CST) != r->ticket;
     r->out->voided += !*valid;

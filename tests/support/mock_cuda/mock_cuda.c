@@ -182,7 +182,8 @@ static void *run_worker(void *arg)
     return NULL;
 }
 
-static void start_worker(void)
+/* catch_faults is repeated before each launch: a test framework puts handlers of its own in place. */
+static void catch_faults(void)
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -190,6 +191,10 @@ static void start_worker(void)
     action.sa_flags = SA_NODEFER;
     sigaction(SIGSEGV, &action, NULL);
     sigaction(SIGBUS, &action, NULL);
+}
+
+static void start_worker(void)
+{
     pthread_t thread;
     pthread_create(&thread, NULL, run_worker, NULL);
     pthread_detach(thread);
@@ -225,6 +230,7 @@ static CUresult submit(const op *what)
                                             o->exec != NULL ? o->exec->graph : NULL};
     append(&head, &tail, o);
     unfinished++;
+    catch_faults();
     if (!worker_runs)
         start_worker();
     pthread_cond_signal(&work);
