@@ -198,7 +198,8 @@ static void entrant_costs(const page *p, const agg *a)
 static void write_entrants(const page *p)
 {
     buf_puts(p->out,
-             "\n## Entrants\n\n| entrant | correct | share [Wilson 95 %] | geomean over correct "
+             "\n## Entrants\n\nListed by correct, then by geometric mean.\n\n| entrant | correct | "
+             "share [Wilson 95 %] | geomean over correct "
              "| median | p25 | faster than baseline | slower | cost | tokens in / out | calls "
              "| attempts |");
     buf_puts(p->out, p->stable ? "\n" : " wall | device |\n");

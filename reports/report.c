@@ -26,12 +26,21 @@ static const struct {
     {"results.csv", results_csv},
 };
 
+int report_print(const struct buf *text, const char *path, err *e)
+{
+    if (text->overflow)
+        return err_set(e, ERR_LIMIT, "the report is larger than %d bytes", TEXT_REPORT_MAX);
+    if (path != NULL)
+        return file_write(path, buf_text(text), text->size, e);
+    if (fwrite(buf_text(text), 1, text->size, stdout) != text->size || fflush(stdout) != 0)
+        return err_errno(e, errno, "standard output");
+    return 0;
+}
+
 static int write_file(const char *folder, const char *name, const buf *text, err *e)
 {
     SCOPED(scoped_free) char *path = file_join(folder, name);
-    if (text->overflow)
-        return err_set(e, ERR_LIMIT, "%s is larger than %d bytes", path, TEXT_REPORT_MAX);
-    return file_write(path, buf_text(text), text->size, e);
+    return report_print(text, path, e);
 }
 
 static int forget_plot(const char *folder, err *e)

@@ -18,4 +18,8 @@ struct store;
 /* report_write_all: `run` is an id, a unique prefix or "latest". Makes out_dir. */
 int report_write_all(struct store *db, const char *run, const char *out_dir, err *e);
 
+/* report_print writes a finished report to the file `path`, or to stdout when it is NULL. */
+struct buf;
+int report_print(const struct buf *text, const char *path, err *e);
+
 #endif
