@@ -26,6 +26,16 @@ WARM_CALLS = 3  # before a capture, on the capturing stream
 POISON = 0xFF
 
 
+def warm():
+    """Imports the compiler (seconds), so that no mode's compile time contains it."""
+    try:
+        import torch._dynamo  # noqa: F401
+        import torch._inductor.compile_fx  # noqa: F401
+        import torch._inductor.utils  # noqa: F401
+    except ImportError:
+        pass  # each compiled mode will say so
+
+
 class ModeFailed(Exception):
     """This mode has no time; the text says why."""
 
