@@ -12,6 +12,7 @@
 
 #include "common/json.h"
 #include "common/scoped.h"
+#include "reports/text.h"
 #include "store/artifact.h"
 #include "store/call.h"
 #include "store/event.h"
@@ -49,6 +50,16 @@ static json *parsed(const char *text)
     return value != NULL ? value : json_new_str(text);
 }
 
+/* The name of an entrant, or null for a contract check. */
+static void set_entrant(json *object, const entrant_list *entrants, int64_t id)
+{
+    const char *name = NULL;
+    for (size_t i = 0; i < entrants->count; i++)
+        if (entrants->rows[i].id == id)
+            name = entrants->rows[i].name;
+    json_set_str(object, "entrant", name);
+}
+
 /* ---- a task ---- */
 
 static json *result_json(const task_row *task)
@@ -61,6 +72,8 @@ static json *result_json(const task_row *task)
     json_set_str(out, "text", r->text);
     json_set_real(out, "speedup", r->speedup);
     json_set_str(out, "reason", r->reason);
+    if (r->device_kind != NULL && strcmp(r->device_kind, "fake") == 0)
+        json_set_str(out, "note", "scripted times, not a measurement");
     json_set_real(out, "candidate_ms", r->candidate_ms);
     json_set_real(out, "baseline_ms", r->baseline_ms);
     json_set_str(out, "baseline_mode", r->baseline_mode);
@@ -216,10 +229,14 @@ static int set_events(store_tx *tx, const char *task, json *root, err *e)
 
 static int task_tree(store_tx *tx, const task_row *task, json *root, err *e)
 {
+    SCOPED(entrant_list_fini) entrant_list entrants = {0};
+    if (entrant_list_read(tx, task->run, &entrants, e) < 0)
+        return -1;
     json_set_str(root, "task", task->id);
     json_set_str(root, "run", task->run);
     json_set_str(root, "kind", task->kind);
     json_set_str(root, "problem", task->problem);
+    set_entrant(root, &entrants, task->entrant);
     json_set_int(root, "sample", task->sample);
     json_set_str(root, "state", task_state_name(task->state));
     json_set_int(root, "leases", task->leases);
@@ -235,40 +252,42 @@ static int task_tree(store_tx *tx, const task_row *task, json *root, err *e)
 
 /* ---- a run ---- */
 
-static int set_entrants(store_tx *tx, const char *run, json *root, err *e)
+static void set_entrants(json *root, const entrant_list *entrants)
 {
-    SCOPED(entrant_list_fini) entrant_list entrants = {0};
-    if (entrant_list_read(tx, run, &entrants, e) < 0)
-        return -1;
     json *list = json_new_array();
-    for (size_t i = 0; i < entrants.count; i++) {
-        json *one = json_new_object(), *models = parsed(entrants.rows[i].models);
-        json_set_str(one, "name", entrants.rows[i].name);
+    for (size_t i = 0; i < entrants->count; i++) {
+        json *one = json_new_object(), *models = parsed(entrants->rows[i].models);
+        json_set_str(one, "name", entrants->rows[i].name);
         json_set(one, "models", &models);
         json_append(list, &one);
     }
     json_set(root, "entrants", &list);
-    return 0;
 }
 
-static int set_tasks(store_tx *tx, const char *run, json *root, err *e)
+static json *task_line(const task_row *t, const entrant_list *entrants)
+{
+    json *one = json_new_object();
+    json_set_str(one, "task", t->id);
+    json_set_str(one, "kind", t->kind);
+    json_set_str(one, "problem", t->problem);
+    set_entrant(one, entrants, t->entrant);
+    json_set_int(one, "sample", t->sample);
+    json_set_str(one, "state", task_state_name(t->state));
+    json_set_str(one, "outcome", t->state == TASK_DONE ? outcome_name(t->outcome.result) : NULL);
+    json_set_str(one, "detail", t->outcome.detail);
+    json_set_str(one, "error", t->error);
+    return one;
+}
+
+static int set_tasks(store_tx *tx, const char *run, const entrant_list *entrants, json *root,
+                     err *e)
 {
     SCOPED(task_list_fini) task_list tasks = {0};
     if (task_list_read(tx, run, NULL, &tasks, e) < 0)
         return -1;
     json *list = json_new_array();
     for (size_t i = 0; i < tasks.count; i++) {
-        const task_row *t = &tasks.rows[i];
-        json *one = json_new_object();
-        json_set_str(one, "task", t->id);
-        json_set_str(one, "kind", t->kind);
-        json_set_str(one, "problem", t->problem);
-        json_set_int(one, "sample", t->sample);
-        json_set_str(one, "state", task_state_name(t->state));
-        json_set_str(one, "outcome",
-                     t->state == TASK_DONE ? outcome_name(t->outcome.result) : NULL);
-        json_set_str(one, "detail", t->outcome.detail);
-        json_set_str(one, "error", t->error);
+        json *one = task_line(&tasks.rows[i], entrants);
         json_append(list, &one);
     }
     json_set(root, "tasks", &list);
@@ -277,6 +296,9 @@ static int set_tasks(store_tx *tx, const char *run, json *root, err *e)
 
 static int run_tree(store_tx *tx, const run_row *run, json *root, err *e)
 {
+    SCOPED(entrant_list_fini) entrant_list entrants = {0};
+    if (entrant_list_read(tx, run->id, &entrants, e) < 0)
+        return -1;
     json *settings = parsed(run->settings);
     json_set_str(root, "run", run->id);
     json_set_str(root, "state", run_state_name(run->state));
@@ -296,9 +318,8 @@ static int run_tree(store_tx *tx, const run_row *run, json *root, err *e)
     json_set_str(root, "command", run->command);
     json_set_str(root, "version", run->version);
     json_set(root, "settings", &settings);
-    if (set_entrants(tx, run->id, root, e) < 0)
-        return -1;
-    return set_tasks(tx, run->id, root, e);
+    set_entrants(root, &entrants);
+    return set_tasks(tx, run->id, &entrants, root, e);
 }
 
 /* ---- printing for people ---- */
@@ -314,12 +335,33 @@ static bool is_nested(const json *value)
     return json_typeof(value) == JSON_TYPE_ARRAY || json_typeof(value) == JSON_TYPE_OBJECT;
 }
 
-static void print_plain(buf *out, const json *value)
+/* Points in time, which people read as dates; other _ms values are durations. */
+static bool is_date(const char *key)
+{
+    static const char *const keys[] = {"created_ms", "finished_ms", "at_ms"};
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+        if (strcmp(keys[i], key) == 0)
+            return true;
+    return false;
+}
+
+static void print_string(buf *out, const char *text)
+{
+    hash name;
+    if (hash_parse(text, &name))
+        buf_printf(out, "%.12s", text); /* enough to recognise it; --json has it whole */
+    else
+        buf_puts(out, text);
+}
+
+static void print_plain(buf *out, const char *key, const json *value)
 {
     if (json_typeof(value) == JSON_TYPE_STRING) {
-        buf_puts(out, json_str(value, ""));
+        print_string(out, json_str(value, ""));
     } else if (json_typeof(value) == JSON_TYPE_REAL) {
         buf_printf(out, "%.6g", json_real(value, 0));
+    } else if (is_date(key)) {
+        text_date(out, json_int(value, 0));
     } else {
         SCOPED(scoped_free) char *text = json_dump(value);
         buf_puts(out, text);
@@ -335,7 +377,7 @@ static void print_row(buf *out, const json *row, int depth)
         if (json_typeof(it.value) == JSON_TYPE_NULL)
             continue;
         buf_printf(out, "%s%s ", first ? "" : ", ", it.key);
-        print_plain(out, it.value);
+        print_plain(out, it.key, it.value);
         first = false;
     }
     buf_puts(out, "\n");
@@ -348,7 +390,7 @@ static void print_member(buf *out, const char *key, const json *value, int depth
     indent(out, depth);
     if (!is_nested(value)) {
         buf_printf(out, "%-18s", key);
-        print_plain(out, value);
+        print_plain(out, key, value);
         buf_puts(out, "\n");
         return;
     }

@@ -1,0 +1,161 @@
+/* test_runs - the texts of runs, status and inspect
+ *
+ * SPDX-License-Identifier: MIT */
+/* cmocka wants these first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "common/scoped.h"
+#include "reports/inspect.h"
+#include "reports/runs.h"
+#include "store/node.h"
+#include "tests/unit/reports/filled.h"
+
+enum { MAX = 1024 * 1024 };
+
+typedef int write_fn(store *db, const char *name, buf *out, err *e);
+
+static int inspect_as_text(store *db, const char *name, buf *out, err *e)
+{
+    return inspect_write(db, name, false, out, e);
+}
+
+static int inspect_as_json(store *db, const char *name, buf *out, err *e)
+{
+    return inspect_write(db, name, true, out, e);
+}
+
+static int runs_as_text(store *db, const char *name, buf *out, err *e)
+{
+    (void)name;
+    return runs_text(db, out, e);
+}
+
+static int runs_as_json(store *db, const char *name, buf *out, err *e)
+{
+    (void)name;
+    return runs_json(db, out, e);
+}
+
+static int put_node(store_tx *tx, void *arg, err *e)
+{
+    (void)arg;
+    node_row row = {"node-b", "i", "[]", "{}", 1764520950000, 1764520950000, NODE_UP};
+    return node_put(tx, &row, e);
+}
+
+static fixture *filled(void)
+{
+    fixture *f = fixture_create();
+    filled_cuda(f);
+    filled_fake(f);
+    filled_partial(f);
+    fixture_do(f, put_node, NULL);
+    return f;
+}
+
+static void every_view_is_as_expected(void **state)
+{
+    (void)state;
+    static const struct {
+        write_fn *write;
+        const char *name, *file;
+    } rows[] = {
+        {runs_as_text, NULL, "runs.txt"},
+        {runs_as_json, NULL, "runs.json"},
+        {status_text, "run-part", "status.txt"},
+        {status_text, NULL, "status.txt"}, /* latest by id: run-part */
+        {status_json, "run-part", "status.json"},
+        {inspect_as_text, "run-part", "inspect-run.txt"},
+        {inspect_as_json, "run-part", "inspect-run.json"},
+        {inspect_as_text, "run-cuda-add-mock-0", "inspect-task.txt"},
+        {inspect_as_text, "run-cuda-scan-m", "inspect-measured.txt"},
+        {inspect_as_json, "run-cuda-add-mock-0", "inspect-task.json"},
+    };
+    SCOPED(fixture_destroy) fixture *f = filled();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        SCOPED(buf_fini) buf out = {0};
+        buf_init(&out, MAX);
+        err e = {0};
+        if (rows[i].write(f->db, rows[i].name, &out, &e) < 0)
+            fail_msg("%s: %s", rows[i].file, e.text);
+        golden(rows[i].file, buf_text(&out));
+    }
+}
+
+static void an_empty_database_says_so(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    SCOPED(buf_fini) buf out = {0};
+    buf_init(&out, MAX);
+    err e = {0};
+    assert_int_equal(runs_text(f->db, &out, &e), 0);
+    assert_string_equal(buf_text(&out), "no runs yet\n");
+    assert_int_equal(status_text(f->db, NULL, &out, &e), -1);
+    assert_string_equal(e.text, "there is no run yet");
+    assert_int_equal(inspect_write(f->db, "latest", false, &out, &e), -1);
+    assert_int_equal(e.code, ERR_NOT_FOUND);
+}
+
+static void stored_texts_are_shown_alone(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = filled();
+    static const char kernel[] = "extern \"C\" __global__ void k() {}\n";
+    static const struct {
+        const char *task;
+        inspect_part part;
+        const char *want; /* NULL: there is none */
+    } rows[] = {
+        {"run-cuda-add-mock-0", INSPECT_SOURCE, kernel},
+        {"run-cuda-add-mock-0", INSPECT_PLAN, kernel},
+        {"run-cuda-add-mock-0", INSPECT_LOG, kernel},
+        {"run-cuda-add-mock-0", INSPECT_REPORT, NULL},
+        {"run-cuda-scan-mock-0", INSPECT_ANSWERS,
+         "==== interview 0: mock:demo, ok\nan answer\n==== codegen 0: mock:demo, ok\nan answer\n"},
+        {"run-cuda-add-gold-0", INSPECT_ANSWERS, NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        SCOPED(buf_fini) buf out = {0};
+        buf_init(&out, MAX);
+        err e = {0};
+        int rc = inspect_show(f->db, rows[i].task, rows[i].part, &out, &e);
+        assert_int_equal(rc, rows[i].want != NULL ? 0 : -1);
+        if (rows[i].want != NULL)
+            assert_string_equal(buf_text(&out), rows[i].want);
+        else
+            assert_int_equal(e.code, ERR_NOT_FOUND);
+    }
+}
+
+static void ambiguous_and_unknown_names_are_told_apart(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = filled();
+    SCOPED(buf_fini) buf out = {0};
+    buf_init(&out, MAX);
+    err e = {0};
+    assert_int_equal(inspect_write(f->db, "run", false, &out, &e), -1);
+    assert_int_equal(e.code, ERR_CONFLICT);
+    assert_int_equal(inspect_write(f->db, "run-cuda-add", false, &out, &e), -1);
+    assert_int_equal(e.code, ERR_CONFLICT);
+    assert_int_equal(inspect_write(f->db, "zzz", false, &out, &e), -1);
+    assert_string_equal(e.text, "there is no run and no task zzz");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_view_is_as_expected),
+        cmocka_unit_test(an_empty_database_says_so),
+        cmocka_unit_test(stored_texts_are_shown_alone),
+        cmocka_unit_test(ambiguous_and_unknown_names_are_told_apart),
+    };
+    return cmocka_run_group_tests_name("runs, status, inspect", tests, NULL, NULL);
+}
