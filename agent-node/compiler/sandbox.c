@@ -123,11 +123,15 @@ static int write_text(const char *path, const char *text, err *e)
 
 static int unshare_all(err *e)
 {
-    char map[64];
-    snprintf(map, sizeof map, "0 %u 1", (unsigned)geteuid());
+    char users[64];
+    char groups[64];
+    snprintf(users, sizeof users, "0 %u 1", (unsigned)geteuid());
+    snprintf(groups, sizeof groups, "0 %u 1", (unsigned)getegid());
     if (unshare(CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC) != 0)
         return err_errno(e, errno, "a new user and mount namespace");
-    if (write_text("/proc/self/uid_map", map, e) != 0)
+    if (write_text("/proc/self/uid_map", users, e) != 0 ||
+        write_text("/proc/self/setgroups", "deny", e) != 0 ||
+        write_text("/proc/self/gid_map", groups, e) != 0)
         return -1;
     if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0)
         return err_errno(e, errno, "a private mount tree");
