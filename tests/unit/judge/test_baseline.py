@@ -1,0 +1,196 @@
+# SPDX-License-Identifier: MIT
+"""Which mode wins, what is measured again, what is kept; and that the timing library understands us.
+
+What needs a GPU is in tests/gpu/judge_gpu_check.py."""
+
+import ctypes
+import os
+import tempfile
+import unittest
+from unittest import mock
+
+import support
+import baseline
+import pack
+import timing
+import torch
+from problem import JudgeError
+
+AUTOTUNE = "max-autotune-no-cudagraphs"
+
+
+class FakeBench:
+    """Answers from a table: mode → milliseconds, or None: it failed."""
+
+    medians = {}
+    hits = ()
+    fits = True
+    seen = []
+
+    def __init__(self, judge, request):
+        self.base = request["base"]
+        FakeBench.seen = []
+
+    def folder(self, mode):
+        return os.path.join(self.base, mode)
+
+    def row(self, mode):
+        FakeBench.seen.append(mode)
+        median = self.medians[mode]
+        return {"mode": mode, "median_ms": median, "reason": None if median else "broken",
+                "cache": "hit" if mode in self.hits else "miss"}
+
+    def keep(self, mode, path):
+        FakeBench.seen.append("keep " + mode)
+        return self.fits
+
+
+class Graph:
+    def raw_cuda_graph(self):
+        raise NotImplementedError
+
+
+class Measure(unittest.TestCase):
+    def setUp(self):
+        self.base = tempfile.TemporaryDirectory()
+        self.addCleanup(self.base.cleanup)
+        for patch in (mock.patch.object(baseline, "_Bench", FakeBench),
+                      mock.patch.object(torch.cuda, "CUDAGraph", Graph, create=True)):
+            patch.start()
+            self.addCleanup(patch.stop)
+        FakeBench.medians = {"eager": 2.0, "default": 1.5, AUTOTUNE: 1.0}
+        FakeBench.hits, FakeBench.fits = (), True
+
+    def measure(self, winner=None, cache_in=None):
+        judge = mock.Mock()
+        request = {"base": self.base.name, "winner": winner, "cache_in": cache_in,
+                   "cache_out": os.path.join(self.base.name, "out.tar")}
+        reply = baseline.measure(judge, request)
+        judge.truth.assert_called_once_with(0)
+        return reply
+
+    def test_all_modes_are_measured_and_the_fastest_wins(self):
+        reply = self.measure()
+        self.assertEqual(FakeBench.seen, ["eager", "default", AUTOTUNE, "keep " + AUTOTUNE])
+        self.assertEqual((reply["winner"], reply["cache_hit"], reply["packed"]),
+                         (AUTOTUNE, False, True))
+
+    def test_a_failed_mode_never_wins(self):
+        FakeBench.medians = {"eager": 2.0, "default": 1.5, AUTOTUNE: None}
+        self.assertEqual(self.measure()["winner"], "default")
+        FakeBench.medians = {"eager": None, "default": None, AUTOTUNE: None}
+        reply = self.measure()
+        self.assertEqual((reply["winner"], reply["packed"]), (None, False))
+
+    def test_eager_has_no_cache_to_keep(self):
+        FakeBench.medians = {"eager": 0.5, "default": 1.5, AUTOTUNE: 1.0}
+        reply = self.measure()
+        self.assertEqual((reply["winner"], reply["packed"]), ("eager", False))
+        self.assertEqual(len(FakeBench.seen), 3)
+
+    def test_with_a_stored_winner_only_eager_and_it_are_measured(self):
+        FakeBench.hits = ("default",)
+        reply = self.measure("default")
+        self.assertEqual(FakeBench.seen, ["eager", "default"])
+        self.assertEqual((reply["cache_hit"], reply["packed"]), (True, False))
+        self.measure("eager")
+        self.assertEqual(FakeBench.seen, ["eager"])
+
+    def test_a_stored_cache_is_put_back_before_anything_runs(self):
+        source, tar = os.path.join(self.base.name, "source"), os.path.join(self.base.name, "in.tar")
+        os.makedirs(source)
+        with open(os.path.join(source, "k.best_config"), "w") as file:
+            file.write("{}")
+        self.assertTrue(pack.save(source, tar))
+        self.measure("default", tar)
+        self.assertEqual(pack.files_of(os.path.join(self.base.name, "default")), ["k.best_config"])
+
+    def test_a_cache_that_did_not_serve_is_packed_anew(self):
+        reply = self.measure("default")
+        self.assertEqual((reply["cache_hit"], reply["packed"]), (False, True))
+        FakeBench.fits = False
+        self.assertFalse(self.measure("default")["packed"])
+
+    def test_an_unknown_mode_is_refused(self):
+        with self.assertRaises(JudgeError):
+            baseline.measure(mock.Mock(), {"base": "", "winner": "fastest", "cache_out": ""})
+
+    def test_an_old_torch_is_told(self):
+        class Old:
+            pass
+        with mock.patch.object(torch.cuda, "CUDAGraph", Old, create=True):
+            with self.assertRaises(JudgeError) as caught:
+                self.measure()
+        self.assertEqual(caught.exception.code, "unavailable")
+        self.assertIn("raw_cuda_graph", caught.exception.text)
+
+
+class Survival(unittest.TestCase):
+    """What a failing mode does to the rest."""
+
+    def bench(self, fault):
+        bench = object.__new__(baseline._Bench)
+        bench.judge = mock.Mock(device=torch.device("cpu"))
+        bench._fill = mock.Mock(side_effect=fault)
+        return bench
+
+    def row(self, mode, fault, synchronize=None):
+        with mock.patch.object(torch.cuda, "synchronize", side_effect=synchronize), \
+                mock.patch.object(torch.cuda, "empty_cache"):
+            return self.bench(fault).row(mode)
+
+    def test_a_failure_is_a_reason_while_the_device_works(self):
+        for fault, words in ((RuntimeError("CUDA error: operation not permitted"), "not permitted"),
+                             (baseline.ModeFailed("its result is wrong: …"), "its result is wrong"),
+                             (JudgeError("config", "r.py:1: wrong dtype"), "wrong dtype"),
+                             (ValueError("two\nlines"), "ValueError: two")):
+            row = self.row("default", fault)
+            self.assertIsNone(row["median_ms"])
+            self.assertIn(words, row["reason"])
+
+    def test_a_broken_device_ends_the_process(self):
+        with self.assertRaises(JudgeError) as caught:
+            self.row("default", RuntimeError("CUDA error: illegal address"),
+                     RuntimeError("CUDA error: illegal address"))
+        self.assertEqual((caught.exception.code, caught.exception.restart), ("gpu", True))
+
+    def test_no_memory_for_eager_is_the_harness_failing(self):
+        with self.assertRaises(RuntimeError):
+            self.row("eager", RuntimeError("CUDA out of memory"))
+        self.assertIn("out of memory", self.row("default", RuntimeError("CUDA out of memory"))["reason"])
+
+    def test_a_timing_failure_ends_the_process(self):
+        with self.assertRaises(JudgeError):
+            self.row("default", JudgeError("gpu", "timing: the deadline passed", restart=True))
+
+
+class Library(unittest.TestCase):
+    path = os.path.join(os.environ.get("CE_BUILD", "/nowhere"), "lib", "libce_timing.so")
+
+    def test_a_missing_library_is_told(self):
+        with self.assertRaises(JudgeError) as caught:
+            timing.Timing("/nowhere/libce_timing.so")
+        self.assertEqual(caught.exception.code, "unavailable")
+
+    def test_the_library_takes_our_structs_and_says_that_there_is_no_device(self):
+        if not os.path.exists(self.path):
+            self.skipTest("libce_timing.so is not built")
+        if torch.cuda.is_available():
+            self.skipTest("there is a device")
+        library = timing.Timing(self.path)
+        with self.assertRaises(JudgeError) as caught:
+            library.run([1, 2], None, 10, 256)
+        self.assertEqual(caught.exception.code, "unavailable", caught.exception.text)
+
+    def test_a_struct_of_another_size_is_refused(self):
+        if not os.path.exists(self.path):
+            self.skipTest("libce_timing.so is not built")
+        library = timing.Timing(self.path)
+        job, out = timing.Job(size=ctypes.sizeof(timing.Job) - 4), timing.Out()
+        out.size = ctypes.sizeof(timing.Out)
+        self.assertEqual(library.lib.ce_timing_run(ctypes.byref(job), ctypes.byref(out)), -1)
+        self.assertEqual(out.code, timing.ARGUMENT)
+
+
+if __name__ == "__main__":
+    unittest.main()
