@@ -211,14 +211,17 @@ static void wait_freed(lanes *self)
     pthread_cond_timedwait(&self->freed, &self->lock, &until);
 }
 
-/* The first free lane of `count` lanes from `first`; waits for one. */
-static lane *take(lanes *self, lane *first, size_t count, const atomic_bool *cancelled, err *e)
+/* The first free lane of `count` lanes from `first` that takes code for arch (NULL: any); waits for
+ * one. */
+static lane *take(lanes *self, lane *first, size_t count, const char *arch,
+                  const atomic_bool *cancelled, err *e)
 {
     lane *found = NULL;
     pthread_mutex_lock(&self->lock);
     while (found == NULL && !atomic_load(cancelled)) {
         for (size_t i = 0; i < count && found == NULL; i++) {
-            found = first[i].taken ? NULL : &first[i];
+            bool fits = arch == NULL || strcmp(first[i].facts.arch, arch) == 0;
+            found = fits && !first[i].taken ? &first[i] : NULL;
         }
         if (found == NULL) {
             wait_freed(self);
@@ -234,22 +237,49 @@ static lane *take(lanes *self, lane *first, size_t count, const atomic_bool *can
     return found;
 }
 
-lane *lanes_acquire(lanes *self, const atomic_bool *cancelled, err *e)
+static bool any_runs(const lanes *self, const char *arch)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        const lane_facts *f = &self->devices[i].facts;
+        if (strcmp(f->kind, "none") != 0 && strcmp(f->arch, arch) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+lane *lanes_acquire(lanes *self, const char *arch, const atomic_bool *cancelled, err *e)
 {
     if (lanes_usable(self) == NULL) {
         err_set(e, ERR_UNAVAILABLE, "%s", self->devices[0].facts.reason);
         return NULL;
     }
-    return take(self, self->devices, self->count, cancelled, e);
+    if (!any_runs(self, arch)) {
+        err_set(e, ERR_UNAVAILABLE, "no device here runs code for %s", arch);
+        return NULL;
+    }
+    return take(self, self->devices, self->count, arch, cancelled, e);
+}
+
+lane *lanes_acquire_again(lanes *self, const lane_facts *facts, const atomic_bool *cancelled,
+                          err *e)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        if (&self->devices[i].facts == facts) {
+            return take(self, &self->devices[i], 1, NULL, cancelled, e);
+        }
+    }
+    err_set(e, ERR_INTERNAL, "these are the facts of no lane");
+    return NULL;
 }
 
 lane *lanes_acquire_host(lanes *self, const atomic_bool *cancelled, err *e)
 {
     const lane_facts *usable = lanes_usable(self);
     if (usable != NULL && strcmp(usable->kind, "cuda") == 0) {
-        return lanes_acquire(self, cancelled, e);
+        return lanes_acquire(self, usable->arch, cancelled, e);
     }
-    return take(self, &self->host, 1, cancelled, e);
+    return take(self, &self->host, 1, NULL, cancelled, e);
 }
 
 void lanes_release(lanes *self, lane **held)

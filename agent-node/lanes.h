@@ -46,9 +46,12 @@ const lane_facts *lanes_facts(const lanes *self, size_t i);
 /* lanes_usable is the facts of a lane that can run, or NULL. */
 const lane_facts *lanes_usable(const lanes *self);
 
-/* lanes_acquire waits for a free lane that can run; ERR_UNAVAILABLE without one, ERR_CONFLICT once
- * *cancelled is set. */
-lane *lanes_acquire(lanes *self, const atomic_bool *cancelled, err *e);
+/* lanes_acquire waits for a free lane that runs code for `arch`; ERR_UNAVAILABLE without one,
+ * ERR_CONFLICT once *cancelled is set. */
+lane *lanes_acquire(lanes *self, const char *arch, const atomic_bool *cancelled, err *e);
+/* lanes_acquire_again waits for the lane of these facts: two times are compared on one card. */
+lane *lanes_acquire_again(lanes *self, const lane_facts *facts, const atomic_bool *cancelled,
+                          err *e);
 /* lanes_acquire_host is the lane for reference checks without a device: a judge on the CPU. */
 lane *lanes_acquire_host(lanes *self, const atomic_bool *cancelled, err *e);
 void lanes_release(lanes *self, lane **held);

@@ -220,7 +220,6 @@ int measure_baseline(const pipeline *p, lane *held, stage_record *record, bool *
         return -1;
     }
     const judge_facts *facts = judge_get_facts(j);
-    record->torch = facts->torch[0] != '\0' ? xstrdup(facts->torch) : NULL;
     hash key = measure_key(p, facts);
     judge_baseline_request request = {.shape = &p->terms->benchmark,
                                       .seed = trial_seed(p->spec, "baseline", 0),

@@ -163,16 +163,37 @@ static int restore_stage(pipeline *p, stage_id id, const struct row_stage_ref *d
 
 /* ---- running ---- */
 
+static char *copy_or_null(const char *text)
+{
+    return text != NULL && text[0] != '\0' ? xstrdup(text) : NULL;
+}
+
+static void replace(char **target, const char *text)
+{
+    free(*target);
+    *target = copy_or_null(text);
+}
+
+/* The device of the last stage that had one; an earlier lease may have run elsewhere. */
+static void take_device(result_record *r, const stage_record *record)
+{
+    if (record->device_kind != NULL) {
+        replace(&r->device, record->device);
+        replace(&r->device_kind, record->device_kind);
+        replace(&r->device_uuid, record->device_uuid);
+        replace(&r->driver, record->driver);
+        replace(&r->torch, record->torch);
+    }
+}
+
 /* What a finished stage means for the result. */
 static void take_result(pipeline *p, stage_id id, const stage_record *record)
 {
     result_record *r = &p->result;
+    take_device(r, record);
     r->wall_ms += record->wall_ms;
     r->device_ms += record->device_ms;
     r->calls += record->calls;
-    if (r->torch == NULL && record->torch != NULL) {
-        r->torch = xstrdup(record->torch);
-    }
     if (id == STAGE_PERFORMANCE) {
         performance_result(p, record);
     }
@@ -247,19 +268,16 @@ static int run_stages(pipeline *p, err *e)
 
 /* ---- the result ---- */
 
-static char *copy_or_null(const char *text)
-{
-    return text != NULL && text[0] != '\0' ? xstrdup(text) : NULL;
-}
-
 static void sum_up(pipeline *p)
 {
     result_record *r = &p->result;
     const lane_facts *facts = p->facts;
-    r->device = copy_or_null(facts->name);
-    r->device_kind = copy_or_null(facts->kind);
-    r->device_uuid = copy_or_null(facts->uuid);
-    r->driver = copy_or_null(facts->driver);
+    if (r->device_kind == NULL) {
+        r->device = copy_or_null(facts->name);
+        r->device_kind = copy_or_null(facts->kind);
+        r->device_uuid = copy_or_null(facts->uuid);
+        r->driver = copy_or_null(facts->driver);
+    }
     r->correct_protocol = xstrdup(check_protocol(facts));
     r->timing_protocol = strcmp(facts->kind, "emu") != 0 ? xstrdup(timing_protocol) : NULL;
     if (p->best != NULL) {

@@ -69,6 +69,7 @@ typedef struct pipeline {
     provider *providers[SPEC_STAGES];
     const lane_facts
         *facts;        /* of the device asked for; kind "none" with a reason when there is none */
+    bool placed;       /* facts are those of the lane that this task has held and takes again */
     char *kernel_spec; /* interview's KernelSpec JSON, or NULL */
     candidate *best;   /* the candidate that goes on, or NULL */
     int64_t attempts;  /* numbered over the whole task */

@@ -7,6 +7,11 @@
 
 #define AT(type, member) offsetof(type, member)
 
+#define TEXT_OR_NULL(record, member)                                             \
+    {                                                                            \
+        .key = #member, .type = FIELD_TEXT_OR_NULL, .offset = AT(record, member) \
+    }
+
 static const field call_fields[] = {
     {.key = "stage", .type = FIELD_TEXT, .offset = AT(call_record, stage)},
     {.key = "index", .type = FIELD_INT, .offset = AT(call_record, index)},
@@ -82,15 +87,14 @@ static const field stage_fields[] = {
     {.key = "wall_ms", .type = FIELD_REAL, .offset = AT(stage_record, wall_ms)},
     {.key = "device_ms", .type = FIELD_REAL, .offset = AT(stage_record, device_ms)},
     {.key = "calls", .type = FIELD_INT, .offset = AT(stage_record, calls)},
-    {.key = "torch", .type = FIELD_TEXT_OR_NULL, .offset = AT(stage_record, torch)},
-    {.key = "notes", .type = FIELD_TEXT_OR_NULL, .offset = AT(stage_record, notes)},
+    TEXT_OR_NULL(stage_record, device),
+    TEXT_OR_NULL(stage_record, device_kind),
+    TEXT_OR_NULL(stage_record, device_uuid),
+    TEXT_OR_NULL(stage_record, driver),
+    TEXT_OR_NULL(stage_record, torch),
+    TEXT_OR_NULL(stage_record, notes),
     {.key = NULL},
 };
-
-#define TEXT_OR_NULL(record, member)                                             \
-    {                                                                            \
-        .key = #member, .type = FIELD_TEXT_OR_NULL, .offset = AT(record, member) \
-    }
 
 static const field result_fields[] = {
     {.key = "outcome", .type = FIELD_OUTCOME, .offset = AT(result_record, result)},

@@ -78,8 +78,9 @@ typedef struct stage_record {
     size_t measurement_count;
     double wall_ms, device_ms; /* time in the stage; of it, holding the device lane */
     int64_t calls;             /* model calls made */
-    char *torch;               /* PyTorch of the judge that took part, or NULL */
-    char *notes;               /* one line for people, or NULL */
+    char *device, *device_kind, *device_uuid, *driver; /* where it ran; NULL: on no device */
+    char *torch; /* PyTorch of the judge that took part, or NULL */
+    char *notes; /* one line for people, or NULL */
 } stage_record;
 
 typedef struct result_record {

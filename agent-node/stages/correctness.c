@@ -7,20 +7,17 @@
 #include "agent-node/check.h"
 #include "agent-node/stages/prompt.h"
 #include "agent-node/stages/stage.h"
-#include "common/clock.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
 
 static int stage_check(pipeline *p, stage_work *w, const candidate *c, check_report *out, err *e)
 {
-    lane *held = lanes_acquire(p->node->lanes, p->ledger->cancelled, e);
+    lane *held = stage_hold(p, w, e);
     if (held == NULL) {
         return -1;
     }
-    int64_t start = clock_mono_us();
     int rc = check_candidate(p, held, c, out, e);
-    w->device_us += clock_mono_us() - start;
-    lanes_release(p->node->lanes, &held);
+    stage_let_go(p, w, &held);
     return rc;
 }
 

@@ -12,7 +12,6 @@
 #include "agent-node/measure.h"
 #include "agent-node/stages/prompt.h"
 #include "agent-node/stages/stage.h"
-#include "common/clock.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
 
@@ -81,14 +80,12 @@ typedef struct step {
 
 static int run_step(pipeline *p, stage_work *w, step *s, err *e)
 {
-    lane *held = lanes_acquire(p->node->lanes, p->ledger->cancelled, e);
+    lane *held = stage_hold(p, w, e);
     if (held == NULL) {
         return -1;
     }
-    int64_t start = clock_mono_us();
     int rc = s->run(p, held, s, e);
-    w->device_us += clock_mono_us() - start;
-    lanes_release(p->node->lanes, &held);
+    stage_let_go(p, w, &held);
     return rc;
 }
 

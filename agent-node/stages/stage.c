@@ -209,6 +209,50 @@ attempt_record *stage_attempt(pipeline *p, stage_work *w, outcome result, const 
     return a;
 }
 
+/* ---- the device ---- */
+
+static void keep_text(char **target, const char *text)
+{
+    free(*target);
+    *target = text[0] != '\0' ? xstrdup(text) : NULL;
+}
+
+static void keep_device(stage_record *record, const lane_facts *facts, const judge_facts *judged)
+{
+    keep_text(&record->device, facts->name);
+    keep_text(&record->device_kind, facts->kind);
+    keep_text(&record->device_uuid, facts->uuid);
+    keep_text(&record->driver, facts->driver);
+    keep_text(&record->torch, judged->torch);
+}
+
+lane *stage_hold(pipeline *p, stage_work *w, err *e)
+{
+    const atomic_bool *cancelled = p->ledger->cancelled;
+    lanes *all = p->node->lanes;
+    lane *held = p->placed ? lanes_acquire_again(all, p->facts, cancelled, e)
+                           : lanes_acquire(all, p->facts->arch, cancelled, e);
+    if (held == NULL) {
+        return NULL;
+    }
+    p->facts = lane_get_facts(held);
+    p->placed = true;
+    w->held_us = clock_mono_us();
+    judge *j = lane_judge(held, e);
+    if (j == NULL) {
+        stage_let_go(p, w, &held);
+        return NULL;
+    }
+    keep_device(&w->record, p->facts, judge_get_facts(j));
+    return held;
+}
+
+void stage_let_go(pipeline *p, stage_work *w, lane **held)
+{
+    w->device_us += clock_mono_us() - w->held_us;
+    lanes_release(p->node->lanes, held);
+}
+
 /* ---- trying a candidate ---- */
 
 void candidate_destroy(candidate **self)

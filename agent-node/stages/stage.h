@@ -29,6 +29,7 @@ typedef struct stage_work {
     stage_record record; /* filled as the stage goes on */
     int64_t calls;       /* model calls so far */
     int64_t device_us;   /* time on the device lane so far */
+    int64_t held_us;     /* when the lane was taken */
     bool exhausted;      /* a recording or script has no further answer for this stage */
 } stage_work;
 
@@ -53,6 +54,11 @@ bool stage_may_ask(const pipeline *p, const stage_work *w);
  * the model. */
 int stage_try(pipeline *p, stage_work *w, const provider_answer *answer, candidate **out,
               char **complaint, err *e);
+
+/* stage_hold takes a device lane for this task, the same one each time, and starts its judge; what it
+ * is goes into the record. stage_let_go gives it back and counts the time. */
+lane *stage_hold(pipeline *p, stage_work *w, err *e);
+void stage_let_go(pipeline *p, stage_work *w, lane **held);
 
 /* performance_result moves what the performance stage measured into the task's result. */
 void performance_result(pipeline *p, const stage_record *record);
