@@ -17,8 +17,8 @@ import tempfile
 import time
 import traceback
 
-BIN = pathlib.Path(os.environ.get("CE_BIN", "build/dev/bin")).resolve()
-SRC = pathlib.Path(os.environ.get("CE_SRC", ".")).resolve()
+BIN = pathlib.Path(os.environ["CE_BIN"]).resolve()  # ctest sets both; by hand: build/dev/bin
+SRC = pathlib.Path(os.environ["CE_SRC"]).resolve()
 PATIENCE = float(os.environ.get("CE_PATIENCE", "60"))
 
 
@@ -83,9 +83,9 @@ class Place:
             line += ["--out", str(self.out)]
         return line
 
-    def run(self, *words, timeout=None, **how):
+    def run(self, *words, timeout=None, user=None, group=None, **how):
         return subprocess.run(self.command(*words, **how), cwd=self.dir, capture_output=True, text=True,
-                              stdin=subprocess.DEVNULL, timeout=timeout or PATIENCE)
+                              stdin=subprocess.DEVNULL, timeout=timeout or PATIENCE, user=user, group=group)
 
     def start(self, *words, **how):
         log = open(self.dir / f"log{len(self.children)}", "w+")
@@ -111,8 +111,8 @@ class Place:
         link = sqlite3.connect(f"file:{self.db}?mode=ro", uri=True, timeout=10)
         try:
             return link.execute(sql, values).fetchall()
-        except sqlite3.OperationalError:
-            return []  # the schema is not there yet
+        except sqlite3.DatabaseError:
+            return []  # the schema is not there yet, or it is no database
         finally:
             link.close()
 

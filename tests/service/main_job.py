@@ -91,4 +91,31 @@ def test_a_runner_that_really_crashes_costs_one_candidate(place):
     expect(got == {"vector_add_fp32": "crashed", "softmax_lastdim_fp16": "ok"}, got)
 
 
+def answer(plan, source='extern "C" __global__ void k(const float *a, const float *b, float *y) {}'):
+    return f"```cuda\n{source}\n```\n```json\n{json.dumps(plan)}\n```\n"
+
+
+def test_an_overflow_in_a_plan_is_an_outcome_and_the_run_goes_on(place):
+    """The expression is sound and fits the contract's names; evaluating it at a shape overflows."""
+    plan = {"kernels": [{"entry": "k", "grid": ["(n + 1) * 4611686018427387904 * 4"], "block": [32],
+                         "args": ["a", "b", "y"]}]}
+    model = place.mock([{"problem": "vector_add_fp32", "text": answer(plan)}, {"gold": True}])
+    exits(place.run("eval", "--suite", "internal", "--model-id", model, "--only", PROBLEMS), 0)
+    rows = place.rows("SELECT problem, outcome, detail FROM task WHERE kind = 'synthesize' ORDER BY problem")
+    expect([(problem, outcome) for problem, outcome, _ in rows] ==
+           [("softmax_lastdim_fp16", "ok"), ("vector_add_fp32", "plan_invalid")], rows)
+    expect("/kernels/0/grid" in (rows[1][2] or ""), rows)
+
+
+def test_a_board_is_written_again_byte_for_byte(place):
+    exits(place.run("eval", "--suite", "internal", "--model-id", "gold", "--only", PROBLEMS), 0)
+    first = {path.name: path.read_bytes() for path in place.out.iterdir()}
+    again = place.dir / "again"
+    exits(place.run("leaderboard", "latest", "--out", again), 0)
+    second = {path.name: path.read_bytes() for path in again.iterdir()}
+    expect(first.keys() == second.keys(), sorted(first), sorted(second))
+    for name in first:
+        expect(first[name] == second[name], f"{name} differs")
+
+
 main(globals())
