@@ -4,6 +4,7 @@
 #include "world.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -337,4 +338,39 @@ void client_serve(client *self)
         if (leave)
             return;
     }
+}
+
+/* ---- both ---- */
+typedef struct actor {
+    world *w;
+    world_script_fn *script;
+} actor;
+
+static void *act(void *arg)
+{
+    const actor *a = arg;
+    SCOPED(client_destroy) client *box = client_create(a->w->coord->endpoint);
+    a->script(box, a->w);
+    return NULL;
+}
+
+coord_end world_play(world *self, world_script_fn *script)
+{
+    actor a = {.w = self, .script = script};
+    pthread_t thread;
+    coord_end end = COORD_GOES_ON;
+    err e = {0};
+    MUST(pthread_create(&thread, NULL, act, &a) == 0);
+    if (coord_run(self->coord, &end, &e))
+        fprintf(stderr, "%s\n", e.text);
+    coord_goodbye(self->coord, "done");
+    pthread_join(thread, NULL);
+    return end;
+}
+
+void world_serve(client *box, world *w)
+{
+    (void)w;
+    client_join(box, "box", 1);
+    client_serve(box);
 }

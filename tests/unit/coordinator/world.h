@@ -61,6 +61,11 @@ int64_t client_stage(client *self, const message *given, const char *stage);
 int64_t client_result(client *self, const message *given, const char *outcome, const char *text);
 int64_t client_give_back(client *self, const message *given, err_code code, const char *text);
 int64_t client_ack(client *self, uint64_t ref);
+/* world_play runs the coordinator on this thread and one scripted node on another, until the run ends and
+ * the script has returned. world_serve is the script of a node that does everything right. */
+typedef void world_script_fn(client *box, world *w);
+coord_end world_play(world *self, world_script_fn *script);
+void world_serve(client *box, world *w);
 /* client_serve takes tasks and finishes each as ok, until the coordinator says bye. */
 void client_serve(client *self);
 
