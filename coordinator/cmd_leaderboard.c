@@ -34,8 +34,7 @@ static const cli_option table[] = {
     {.name = "stable",
      .type = CLI_FLAG,
      .offset = offsetof(options, stable),
-     .help =
-         "omit run and node ids, dates, durations and the command: equal outcomes, equal bytes"},
+     .help = "omit ids, seed, dates, durations and the command: equal outcomes, equal bytes"},
     {.name = "out",
      .type = CLI_STR,
      .offset = offsetof(options, out),

@@ -107,10 +107,10 @@ static void facts_of_run(const page *p, const board_run *run)
     text_cell(out, run->row.suite);
     buf_puts(out, " ");
     text_cell(out, run->row.suite_version);
-    buf_printf(out, ", %s |\n| size | N = %zu problems × %" PRId64 " samples, seed %" PRId64 " |\n",
-               hex, run->problems.count, run->row.samples, run->row.seed);
+    buf_printf(out, ", %s |\n| size | N = %zu problems × %" PRId64 " samples |\n", hex,
+               run->problems.count, run->row.samples);
     if (!p->stable) {
-        buf_puts(out, "| command | ");
+        buf_printf(out, "| seed | %" PRId64 " |\n| command | ", run->row.seed);
         text_cell(out, run->row.command);
         buf_printf(out, " (ce %s) |\n", run->row.version);
     }

@@ -15,7 +15,7 @@
 #include "common/buf.h"
 #include "reports/board.h"
 
-/* leaderboard_write: `stable` omits run ids, dates, durations and the command, so that equal outcomes
+/* leaderboard_write: `stable` omits run ids, seeds, dates, durations and the command, so that equal outcomes
  * give equal bytes. */
 void leaderboard_write(const board *b, bool stable, buf *out);
 /* leaderboard_claims appends the sentences that say what the numbers are worth, one a line, each after

@@ -89,6 +89,7 @@ static json *run_json(const board *b, const board_run *run, bool stable)
         set_time(out, "finished_ms", run->row.finished_ms);
         json_set_str(out, "command", run->row.command);
         json_set_str(out, "version", run->row.version);
+        json_set_int(out, "seed", run->row.seed);
     }
     json_set_str(out, "state", run_state_name(run->row.state));
     set_tree(out, "suite", suite_json(run));
@@ -96,7 +97,6 @@ static json *run_json(const board *b, const board_run *run, bool stable)
     set_tree(out, "protocol", protocol_json(run));
     json_set_int(out, "problems", (int64_t)run->problems.count);
     json_set_int(out, "samples", run->row.samples);
-    json_set_int(out, "seed", run->row.seed);
     json_set_int(out, "planned", run->counts.planned);
     json_set_int(out, "scored", run->counts.scored);
     json_set_bool(out, "ranked", run->ranked > 0 && run->ranked == run->counts.planned);

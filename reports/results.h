@@ -15,7 +15,7 @@
 #include "common/buf.h"
 #include "reports/board.h"
 
-/* `stable` omits ids, dates, durations and the command. */
+/* `stable` omits ids, seeds, dates, durations and the command. */
 void results_json(const board *b, bool stable, buf *out);
 void results_csv(const board *b, bool stable, buf *out);
 

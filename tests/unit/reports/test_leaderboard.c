@@ -127,7 +127,7 @@ static void equal_outcomes_give_equal_stable_bytes(void **state)
     filled_cuda(f);
     filled_cuda(g);
     fixture_exec(g, "UPDATE run SET created_ms = created_ms + 5, finished_ms = finished_ms + 9, "
-                    "command = 'other', version = '9'; "
+                    "command = 'other', version = '9', seed = 8; "
                     "UPDATE task SET node = 'other', wall_ms = 77, device_ms = 1, leases = 4, "
                     "device_uuid = 'GPU-2'; UPDATE model_call SET latency_ms = 3");
     static render_fn *const renders[] = {leaderboard_write, results_json, results_csv};
