@@ -29,8 +29,12 @@ class Protocol(unittest.TestCase):
     def end(self):
         self.lines.close()
         self.ours.close()
-        self.child.kill()
-        self.child.wait()
+        try:
+            self.child.wait(timeout=30)  # it removes its shared memory first
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+            self.child.wait()
+            raise
 
     def ask(self, op, **fields):
         self.ours.sendall(json.dumps(dict(fields, id=5, op=op)).encode() + b"\n")
