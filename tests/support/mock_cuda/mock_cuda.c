@@ -62,7 +62,7 @@ static CUresult sticky;
 static struct CUgraph_st *capture; /* of the one stream; NULL when not capturing */
 static bool has_context;
 static sigjmp_buf escape;
-static __thread bool is_worker;
+static pthread_t worker; /* valid while worker_runs */
 static mock_trace trace[MOCK_TRACE_MAX];
 static size_t trace_count;
 static allocation allocations[ALLOCATIONS_MAX];
@@ -115,7 +115,7 @@ __attribute__((noreturn)) void mock_fault(int result)
 
 static void on_fault(int sig)
 {
-    if (is_worker)
+    if (worker_runs && pthread_equal(pthread_self(), worker))
         siglongjmp(escape, CUDA_ERROR_ILLEGAL_ADDRESS);
     signal(sig, SIG_DFL);
     raise(sig);
@@ -166,7 +166,6 @@ static op *next_op(void)
 static void *run_worker(void *arg)
 {
     (void)arg;
-    is_worker = true;
     for (;;) {
         op *o = next_op();
         int fault = sigsetjmp(escape, 1);
@@ -195,9 +194,8 @@ static void catch_faults(void)
 
 static void start_worker(void)
 {
-    pthread_t thread;
-    pthread_create(&thread, NULL, run_worker, NULL);
-    pthread_detach(thread);
+    pthread_create(&worker, NULL, run_worker, NULL);
+    pthread_detach(worker);
     worker_runs = true;
 }
 
