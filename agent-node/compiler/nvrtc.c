@@ -134,6 +134,18 @@ static int not_found(const nvrtc_options *options, err *e)
                    limit);
 }
 
+/* NVRTC opens its builtins by bare name, and a library of PyPI has no run path to find them beside
+ * itself: opened here first, they are found by that name. Where this fails NVRTC searches on its own. */
+static void open_builtins(const nvrtc *self)
+{
+    char file[PATH_MAX];
+    int folder = (int)(strrchr(self->path, '/') - self->path);
+    int size = snprintf(file, sizeof file, "%.*s/libnvrtc-builtins.so.%s", folder, self->path,
+                        self->version);
+    if (size > 0 && (size_t)size < sizeof file)
+        (void)dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+}
+
 nvrtc *nvrtc_open(const nvrtc_options *options, err *e)
 {
     SCOPED(nvrtc_close) nvrtc *self = xcalloc(1, sizeof *self);
@@ -143,6 +155,7 @@ nvrtc *nvrtc_open(const nvrtc_options *options, err *e)
         not_found(options, e);
         return NULL;
     }
+    open_builtins(self);
     return TAKE(self);
 }
 
@@ -242,26 +255,27 @@ static int state_of(const nvrtc *self, nvrtcResult result, nvrtc_state *out, err
     return 0;
 }
 
-static int run(const nvrtc *self, nvrtcProgram program, const char *const *options, size_t count,
-               nvrtc_output *out, err *e)
+static int run(const nvrtc *self, nvrtcProgram program, const nvrtc_job *job, nvrtc_output *out,
+               err *e)
 {
     int64_t from = clock_mono_us();
-    nvrtcResult rc = self->nvrtcCompileProgram(program, (int)count, options);
+    nvrtcResult rc = self->nvrtcCompileProgram(program, (int)job->option_count, job->options);
     out->micros = clock_mono_us() - from;
     return state_of(self, rc, &out->state, e);
 }
 
-int nvrtc_compile(nvrtc *self, const char *source, const char *const *options, size_t option_count,
-                  size_t log_max, nvrtc_output *out, err *e)
+int nvrtc_compile(nvrtc *self, const nvrtc_job *job, nvrtc_output *out, err *e)
 {
     *out = (nvrtc_output){0};
     nvrtcProgram program = NULL;
-    nvrtcResult rc = self->nvrtcCreateProgram(&program, source, "kernel.cu", 0, NULL, NULL);
+    nvrtcResult rc =
+        self->nvrtcCreateProgram(&program, job->source, "kernel.cu", (int)job->header_count,
+                                 job->header_texts, job->header_names);
     if (rc != NVRTC_SUCCESS)
         return failed(self, rc, "create", e);
-    int result = run(self, program, options, option_count, out, e);
+    int result = run(self, program, job, out, e);
     if (result == 0)
-        result = fetch_log(self, program, log_max, out, e);
+        result = fetch_log(self, program, job->log_max, out, e);
     if (result == 0 && out->state != NVRTC_EXHAUSTED) {
         fetch_ptx(self, program, out);
         fetch_cubin(self, program, out);
