@@ -133,13 +133,16 @@ static int find_devices(lanes *self, err *e)
     for (size_t i = 0; i < json_size(list) && self->count < LANES_MAX; i++) {
         read_device(&self->devices[self->count++].facts, json_at(list, i));
     }
-    if (self->count == 0) {
-        SCOPED(scoped_free)
-        char *reason =
-            xasprintf("%s; run on a host with an NVIDIA GPU and driver",
-                      json_str(json_get(json_doc_root(doc), "reason"), "no device found"));
-        add_none(self, reason);
+    if (self->count > 0) {
+        return 0;
     }
+    const char *why = json_str(json_get(json_doc_root(doc), "reason"), "no device found");
+    if (strcmp(self->options->device, "fake") == 0) {
+        return err_set(e, ERR_CONFIG, "the fake device: %s", why); /* its script is wrong */
+    }
+    SCOPED(scoped_free)
+    char *reason = xasprintf("%s; run on a host with an NVIDIA GPU and driver", why);
+    add_none(self, reason);
     return 0;
 }
 

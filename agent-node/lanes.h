@@ -4,8 +4,8 @@
  *            what is measured on it has the device alone.
  * Ownership: lanes own their judges; a holder borrows lane and judge until lanes_release.
  * Threads:   safe; lanes_acquire blocks.
- * Errors:    lanes_create fails when a device was asked for by name and the tools to look for it are
- *            broken; a missing device is no error: its facts carry the reason.
+ * Errors:    lanes_create fails when the tools to look for devices are broken or the fake device's script
+ *            is wrong; a missing device is no error: its facts carry the reason.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef CE_AGENT_NODE_LANES_H

@@ -523,3 +523,66 @@ const node_parts *rig_node(rig *self)
 {
     return &self->parts;
 }
+
+void rig_cancel(rig *self, bool on)
+{
+    atomic_store(&self->cancelled, on);
+}
+
+/* ---- a pipeline for single modules ---- */
+
+static char *text_of(rig *self, const hash *name)
+{
+    return hash_is_zero(name) ? NULL : rig_blob(self, name);
+}
+
+void rig_texts(rig *self, const task_spec *spec, rig_work *out)
+{
+    err e = {0};
+    *out = (rig_work){0};
+    rig_ledger(self, &out->account);
+    pipeline *p = &out->p;
+    p->node = &self->parts;
+    p->ledger = &out->account;
+    p->spec = spec;
+    p->done = &out->done;
+    p->facts = lanes_usable(self->parts.lanes);
+    p->terms = contract_parse(spec->contract, strlen(spec->contract), "contract", &e);
+    assert_non_null(p->terms);
+    p->prompt = text_of(self, &spec->prompt);
+    p->reference = text_of(self, &spec->reference);
+    p->gold_source = text_of(self, &spec->gold_source);
+    p->gold_plan = text_of(self, &spec->gold_plan);
+    p->material = (provider_material){
+        .contract = spec->contract, .gold_source = p->gold_source, .gold_plan = p->gold_plan};
+    for (int i = 0; i < SPEC_STAGES; i++) {
+        p->providers[i] = provider_create(spec->models[i], &e);
+        if (p->providers[i] == NULL) {
+            fail_msg("%s", e.text);
+        }
+    }
+}
+
+void rig_pipeline(rig *self, const task_spec *spec, rig_work *out)
+{
+    err e = {0};
+    rig_texts(self, spec, out);
+    if (candidate_restore(&out->p, &spec->gold_source, &spec->gold_plan, &e) != 0) {
+        fail_msg("%s", e.text);
+    }
+}
+
+void rig_pipeline_fini(rig_work *self)
+{
+    pipeline *p = &self->p;
+    for (int i = 0; i < SPEC_STAGES; i++) {
+        provider_destroy(&p->providers[i]);
+    }
+    free(p->prompt);
+    free(p->reference);
+    free(p->gold_source);
+    free(p->gold_plan);
+    free(p->kernel_spec);
+    candidate_destroy(&p->best);
+    contract_destroy(&p->terms);
+}

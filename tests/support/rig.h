@@ -10,6 +10,8 @@
 #ifndef CE_TESTS_SUPPORT_RIG_H
 #define CE_TESTS_SUPPORT_RIG_H
 
+#include <stdbool.h>
+
 #include "agent-node/pipeline.h"
 
 typedef struct rig rig;
@@ -18,7 +20,8 @@ typedef struct rig rig;
 rig *rig_create(const char *fake_script);
 void rig_destroy(rig **self);
 
-/* rig_path is a file name inside the rig's own folder; rig_write writes text there. */
+/* rig_folder is a folder of the rig's own; rig_write writes a file there ("fake.json" is the script of
+ * the fake device; the next runner and the next judge_open read it). */
 const char *rig_folder(const rig *self);
 void rig_write(const rig *self, const char *name, const char *text);
 
@@ -46,5 +49,19 @@ void rig_refuse(rig *self, bool on);
 /* rig_node gives the parts, for tests of single modules. */
 const node_parts *rig_node(rig *self);
 void rig_ledger(rig *self, ledger *out);
+/* rig_cancel sets or clears the flag that cancels the task. */
+void rig_cancel(rig *self, bool on);
+
+/* rig_pipeline makes a pipeline as it stands after codegen: texts read, the gold kernel compiled as the
+ * best candidate. `done` is empty. rig_pipeline_fini frees what it owns. */
+typedef struct rig_work {
+    ledger account;
+    checkpoint done;
+    pipeline p;
+} rig_work;
+void rig_pipeline(rig *self, const task_spec *spec, rig_work *out);
+void rig_pipeline_fini(rig_work *self);
+/* rig_texts is the same without a candidate. */
+void rig_texts(rig *self, const task_spec *spec, rig_work *out);
 
 #endif

@@ -70,6 +70,32 @@ static char refused[64];
 static int refused_result;
 static int stream_marker;
 
+/* ---- objects: reachable from here, since a device that is given up frees nothing ---- */
+
+typedef struct object {
+    struct object *previous, *next;
+} object;
+
+static object objects = {&objects, &objects};
+
+static void *object_new(size_t size)
+{
+    object *o = calloc(1, sizeof *o + size);
+    o->previous = &objects;
+    o->next = objects.next;
+    objects.next->previous = o;
+    objects.next = o;
+    return o + 1;
+}
+
+static void object_free(void *memory)
+{
+    object *o = (object *)memory - 1;
+    o->previous->next = o->next;
+    o->next->previous = o->previous;
+    free(o);
+}
+
 /* ---- test hooks ---- */
 
 const mock_trace *mock_cuda_trace(size_t *count)
@@ -472,14 +498,14 @@ MOCK_API CUresult cuMemHostAlloc(void **memory, size_t bytes, unsigned int flags
 {
     (void)flags;
     GATE();
-    *memory = calloc(1, bytes);
+    *memory = object_new(bytes);
     return CUDA_SUCCESS;
 }
 
 MOCK_API CUresult cuMemFreeHost(void *memory)
 {
     wait_all();
-    free(memory);
+    object_free(memory);
     return CUDA_SUCCESS;
 }
 
@@ -694,7 +720,7 @@ MOCK_API CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode m
     (void)stream;
     (void)mode;
     GATE();
-    capture = calloc(1, sizeof *capture);
+    capture = object_new(sizeof *capture);
     return CUDA_SUCCESS;
 }
 
@@ -710,13 +736,13 @@ MOCK_API CUresult cuEventCreate(CUevent *event, unsigned int flags)
 {
     (void)flags;
     GATE();
-    *event = calloc(1, sizeof **event);
+    *event = object_new(sizeof **event);
     return CUDA_SUCCESS;
 }
 
 MOCK_API CUresult cuEventDestroy_v2(CUevent event)
 {
-    free(event);
+    object_free(event);
     return CUDA_SUCCESS;
 }
 
@@ -748,7 +774,7 @@ MOCK_API CUresult cuGraphInstantiateWithFlags(CUgraphExec *exec, CUgraph graph,
     GATE();
     if (flags != 0)
         return CUDA_ERROR_INVALID_VALUE;
-    *exec = calloc(1, sizeof **exec);
+    *exec = object_new(sizeof **exec);
     (*exec)->graph = graph;
     return CUDA_SUCCESS;
 }
@@ -770,7 +796,7 @@ MOCK_API CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 
 MOCK_API CUresult cuGraphExecDestroy(CUgraphExec exec)
 {
-    free(exec);
+    object_free(exec);
     return CUDA_SUCCESS;
 }
 
@@ -781,6 +807,6 @@ MOCK_API CUresult cuGraphDestroy(CUgraph graph)
         free(o);
         o = next;
     }
-    free(graph);
+    object_free(graph);
     return CUDA_SUCCESS;
 }
