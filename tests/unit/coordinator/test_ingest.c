@@ -66,18 +66,21 @@ static void a_speed_needs_a_correct_candidate_and_no_speed_a_reason(void **state
         double speedup;
         bool reason, good;
     } rows[] = {
-        {OUTCOME_OK, 1.5, false, true},     {OUTCOME_OK, NAN, true, true},
-        {OUTCOME_OK, NAN, false, false},    {OUTCOME_OK, 0, true, false},
-        {OUTCOME_OK, -2, true, false},      {OUTCOME_WRONG, 1.5, false, false},
-        {OUTCOME_NOT_RUN, NAN, true, true},
+        {OUTCOME_OK, 1.5, false, true},
+        {OUTCOME_OK, (double)NAN, true, true},
+        {OUTCOME_OK, (double)NAN, false, false},
+        {OUTCOME_OK, 0, true, false},
+        {OUTCOME_OK, -2, true, false},
+        {OUTCOME_WRONG, 1.5, false, false},
+        {OUTCOME_NOT_RUN, (double)NAN, true, true},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         err e = {0};
         result_record r = {.result = rows[i].result,
                            .speedup = rows[i].speedup,
                            .reason = rows[i].reason ? reason : NULL,
-                           .candidate_ms = NAN,
-                           .baseline_ms = NAN};
+                           .candidate_ms = (double)NAN,
+                           .baseline_ms = (double)NAN};
         SCOPED(scoped_free) char *text = result_record_write(&r);
         SCOPED(ingest_destroy) ingest *got = read_text(INGEST_RESULT, text, &e);
         assert_int_equal(got != NULL, rows[i].good);
@@ -93,8 +96,8 @@ static void a_call_has_a_place_and_no_negative_price(void **state)
         double cost, latency;
         bool good;
     } rows[] = {
-        {0, 0.1, 5, true},   {0, NAN, 5, true},   {-1, 0.1, 5, false},
-        {0, -0.1, 5, false}, {0, 0.1, -5, false}, {0, 0.1, NAN, false},
+        {0, 0.1, 5, true},   {0, (double)NAN, 5, true}, {-1, 0.1, 5, false},
+        {0, -0.1, 5, false}, {0, 0.1, -5, false},       {0, 0.1, (double)NAN, false},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         err e = {0};

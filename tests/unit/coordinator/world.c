@@ -299,10 +299,10 @@ int64_t client_result(client *self, const message *given, const char *name, cons
 {
     char reason[] = "not measured", words[240];
     snprintf(words, sizeof words, "%s", text);
-    result_record record = {.speedup = NAN,
+    result_record record = {.speedup = (double)NAN,
                             .reason = reason,
-                            .candidate_ms = NAN,
-                            .baseline_ms = NAN,
+                            .candidate_ms = (double)NAN,
+                            .baseline_ms = (double)NAN,
                             .text = words,
                             .wall_ms = 1};
     MUST(outcome_parse(name, &record.result));
