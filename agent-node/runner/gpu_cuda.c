@@ -1,7 +1,8 @@
 /* gpu_cuda - the CUDA back end (driver API)
  *
  * One context, one stream. Memory is cuMemCreate mapped in the middle of a larger address range, so that
- * the granule before and the one behind are never mapped: a kernel that strays there faults. Arguments
+ * GUARD_BYTES before and behind are never mapped: a kernel that strays there faults. (Seen on an H200: with a
+ * guard of one 2 MiB granule a store 4 MiB past the end found another mapping of the context.) Arguments
  * go to the driver by pointers into a zeroed arena and a pointer list padded to its end, so a kernel
  * that declares more or wider parameters than the plan gives reads zeros, not our memory; where the
  * driver can tell a kernel's parameters (CUDA 12.4), examine compares them first.
@@ -28,6 +29,7 @@ enum {
     ARENA_SLOTS = ARENA_BYTES / 2 / 8,
     SUM_THREADS = 256,
     SUM_BLOCKS_PER_SM = 2,
+    GUARD_BYTES = 512 * 1024 * 1024, /* never mapped, on each side; a multiple of any granularity */
     NAP_MIN_US = 20,
     NAP_MAX_US = 1000
 };
@@ -355,7 +357,7 @@ static void cuda_unmap(gpu *self, gpu_mem *mem)
     if (mem->handle != 0)
         g->api.mem_release(mem->handle);
     if (mem->range != 0)
-        g->api.address_free(mem->range, mem->bytes + 2 * g->granularity);
+        g->api.address_free(mem->range, mem->bytes + 2 * (uint64_t)GUARD_BYTES);
     *mem = (gpu_mem){0};
 }
 
@@ -374,14 +376,14 @@ static int map_steps(gpu_cuda *g, gpu_mem *mem, err *e)
     CUmemAllocationProp prop = allocation_on(g->device);
     CUdeviceptr range = 0;
     CUmemGenericAllocationHandle handle = 0;
-    if (check(g, g->api.address_reserve(&range, mem->bytes + 2 * g->granularity, 0, 0, 0), e,
+    if (check(g, g->api.address_reserve(&range, mem->bytes + 2 * (uint64_t)GUARD_BYTES, 0, 0, 0), e,
               "reserve addresses") < 0)
         return -1;
     mem->range = range;
     if (check(g, g->api.mem_create(&handle, mem->bytes, &prop, 0), e, "allocate device memory") < 0)
         return -1;
     mem->handle = handle;
-    CUdeviceptr base = range + g->granularity;
+    CUdeviceptr base = range + GUARD_BYTES;
     if (check(g, g->api.mem_map(base, mem->bytes, 0, handle, 0), e, "map device memory") < 0)
         return -1;
     mem->base = base;
