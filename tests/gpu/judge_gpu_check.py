@@ -68,7 +68,7 @@ class Judge:
     def __init__(self, folder, library, cache):
         self.channel, theirs = socket.socketpair()
         self.child = subprocess.Popen(
-            ["/bin/sh", "-c", 'exec "$0" -B "$@" 3<&%d' % theirs.fileno(), sys.executable,
+            ["/bin/bash", "-c", 'exec "$0" -B "$@" 3<&%d' % theirs.fileno(), sys.executable,
              os.path.join(folder, "judge.py"), "cuda:0", library, cache],
             pass_fds=[theirs.fileno()])
         theirs.close()
