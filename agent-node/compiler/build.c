@@ -10,6 +10,7 @@
 #include "agent-node/compiler/code.h"
 #include "agent-node/compiler/cubin.h"
 #include "agent-node/compiler/gate.h"
+#include "agent-node/compiler/standard.h"
 #include "agent-node/ptx/parse.h"
 #include "common/outcome.h"
 #include "common/scoped.h"
@@ -18,7 +19,7 @@
 
 enum { OPTION_MAX = 4 + INCLUDE_MAX, TEXT_MAX = 1024, DETAIL_MAX = 255, NAME_MAX_BYTES = 255 };
 
-static const char standard[] = "-std=c++17";
+static const char language[] = "-std=c++17";
 static const char line_information[] = "-lineinfo";
 
 typedef struct option_list {
@@ -35,7 +36,7 @@ static void options_fini(option_list *self)
 
 static void options_fill(option_list *self, const builder *b, const char *arch, bool line_info)
 {
-    self->items[self->count++] = xstrdup(standard);
+    self->items[self->count++] = xstrdup(language);
     if (line_info)
         self->items[self->count++] = xstrdup(line_information);
     self->items[self->count++] = xasprintf("--gpu-architecture=%s", arch);
@@ -219,9 +220,16 @@ int build_run(const builder *self, const struct msg_compile *job, struct msg_com
         return err_set(e, ERR_USAGE, "\"%.16s\" is no compile target", job->arch);
     option_list options __attribute__((cleanup(options_fini))) = {.count = 0};
     options_fill(&options, self, job->arch, job->line_info);
+    const standard_set *given = standard_headers();
+    nvrtc_job task = {.source = job->source,
+                      .options = (const char *const *)options.items,
+                      .option_count = options.count,
+                      .header_names = given->names,
+                      .header_texts = given->texts,
+                      .header_count = given->count,
+                      .log_max = BUILD_LOG_MAX};
     nvrtc_output made __attribute__((cleanup(nvrtc_output_fini))) = {0};
-    if (nvrtc_compile(self->compiler, job->source, (const char *const *)options.items,
-                      options.count, BUILD_LOG_MAX, &made, e) != 0)
+    if (nvrtc_compile(self->compiler, &task, &made, e) != 0)
         return err_wrap(e, "%s", job->arch);
     message_set_str(&out->nvrtc, nvrtc_version(self->compiler));
     return conclude(job, &made, out, e);
@@ -243,15 +251,27 @@ int build_warm_up(const builder *self, err *e)
     return 0;
 }
 
+/* standard_hash covers names and texts of the headers given as text. */
+static hash standard_hash(void)
+{
+    const standard_set *given = standard_headers();
+    hash_part parts[STANDARD_MAX];
+    for (size_t i = 0; i < given->count; i++)
+        parts[i] = (hash_part){given->names[i], given->texts[i], strlen(given->texts[i])};
+    return hash_list(parts, given->count);
+}
+
 int build_key(const builder *self, hash *out, err *e)
 {
     hash headers;
     if (include_hash(self->headers, &headers, e) != 0)
         return -1;
+    hash given = standard_hash();
     const char *version = nvrtc_version(self->compiler);
     hash_part parts[] = {{"nvrtc", version, strlen(version)},
-                         {"option", standard, strlen(standard)},
+                         {"option", language, strlen(language)},
                          {"option", line_information, strlen(line_information)},
+                         {"standard", given.bytes, sizeof given.bytes},
                          {"headers", headers.bytes, sizeof headers.bytes}};
     *out = hash_list(parts, sizeof parts / sizeof parts[0]);
     return 0;

@@ -28,7 +28,7 @@ typedef struct builder {
 } builder;
 
 /* build_run compiles with -std=c++17, the target, the include folders and, when asked, -lineinfo: no
- * other option. Fills the COMPILED message `out` (initialised by the caller). */
+ * other option. The headers of standard.h are there too. Fills the COMPILED message `out` (initialised by the caller). */
 int build_run(const builder *self, const struct msg_compile *job, struct msg_compiled *out, err *e);
 
 /* build_warm_up compiles a small kernel, so that the library has opened what it needs. */

@@ -55,8 +55,16 @@ typedef struct nvrtc_output {
 
 void nvrtc_output_fini(nvrtc_output *self);
 
-/* nvrtc_compile compiles `source`, called "kernel.cu" in messages and line information. */
-int nvrtc_compile(nvrtc *self, const char *source, const char *const *options, size_t option_count,
-                  size_t log_max, nvrtc_output *out, err *e);
+typedef struct nvrtc_job {
+    const char *source; /* called "kernel.cu" in messages and line information */
+    const char *const *options;
+    size_t option_count;
+    const char *const *header_names; /* headers given as text: they need no file */
+    const char *const *header_texts;
+    size_t header_count;
+    size_t log_max;
+} nvrtc_job;
+
+int nvrtc_compile(nvrtc *self, const nvrtc_job *job, nvrtc_output *out, err *e);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "agent-node/compiler/build.h"
 #include "agent-node/compiler/sandbox.h"
+#include "agent-node/compiler/standard.h"
 #include "common/outcome.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
@@ -125,6 +126,22 @@ static void without_a_sandbox_the_file_would_be_seen(void **state)
     assert_true(seen);
 }
 
+static void standard_headers_are_given_by_their_names(void **state)
+{
+    (void)state;
+    const standard_set *given = standard_headers();
+    assert_in_range(given->count, 1, STANDARD_MAX);
+    for (size_t i = 0; i < given->count; i++) {
+        bool seen = false;
+        SCOPED(scoped_free)
+        char *source = xasprintf("#include <%s>\n#include \"%s\"\nextern \"C\" __global__ void "
+                                 "k(float *y) { y[0] = 1; }\n",
+                                 given->names[i], given->names[i]);
+        if (compile(source, &seen) != OUTCOME_OK)
+            fail_msg("%s does not compile alone", given->names[i]);
+    }
+}
+
 static void the_key_depends_on_the_headers(void **state)
 {
     (void)state;
@@ -156,6 +173,7 @@ int main(void)
         cmocka_unit_test(without_a_sandbox_the_file_would_be_seen),
         cmocka_unit_test(a_compiler_under_landlock_sees_its_headers_only),
         cmocka_unit_test(a_compiler_in_a_namespace_sees_its_headers_only),
+        cmocka_unit_test(standard_headers_are_given_by_their_names),
         cmocka_unit_test(the_key_depends_on_the_headers),
         cmocka_unit_test(a_library_of_the_wrong_major_is_not_opened),
     };
