@@ -43,8 +43,7 @@ typedef struct gpu_cuda {
     CUmodule candidate; /* NULL: none loaded */
     CUmodule tools;
     CUfunction sum;
-    uint64_t *sum_host; /* pinned */
-    CUdeviceptr sum_at; /* its device address */
+    CUdeviceptr sum_at; /* where ce_sum adds up */
     size_t granularity; /* of mappings */
     bool broken;        /* the candidate hangs or faulted: a call that frees could wait for ever */
     uint8_t arena[ARENA_BYTES];
@@ -223,14 +222,10 @@ static CUmemAllocationProp allocation_on(CUdevice device)
 static int make_tools(gpu_cuda *g, err *e)
 {
     static const char image[] = TOOLS_PTX;
-    void *host = NULL;
     if (check(g, g->api.module_load(&g->tools, image), e, "load the runner's kernels") < 0 ||
-        check(g, g->api.module_function(&g->sum, g->tools, "ce_sum"), e, "find ce_sum") < 0 ||
-        check(g, g->api.host_alloc(&host, sizeof *g->sum_host, CU_MEMHOSTALLOC_DEVICEMAP), e,
-              "pinned memory") < 0)
+        check(g, g->api.module_function(&g->sum, g->tools, "ce_sum"), e, "find ce_sum") < 0)
         return -1;
-    g->sum_host = host;
-    return check(g, g->api.host_device_pointer(&g->sum_at, host, 0), e, "address of pinned memory");
+    return check(g, g->api.mem_alloc(&g->sum_at, sizeof(uint64_t)), e, "allocate device memory");
 }
 
 static int make_context(gpu_cuda *g, err *e)
@@ -259,8 +254,8 @@ static void cuda_close(gpu *self)
     gpu_cuda *g = cuda_of(self);
     if (g->api.library != NULL && !g->broken) {
         cuda_unload(self);
-        if (g->sum_host != NULL)
-            g->api.host_free(g->sum_host);
+        if (g->sum_at != 0)
+            g->api.mem_free(g->sum_at);
         if (g->tools != NULL)
             g->api.module_unload(g->tools);
         if (g->stream != NULL)
@@ -459,15 +454,11 @@ static int cuda_sum(gpu *self, uint64_t at, uint64_t bytes, uint64_t salt, uint6
     uint64_t words = (bytes + 3) / 4;
     unsigned blocks = (unsigned)self->facts.sm_count * SUM_BLOCKS_PER_SM;
     void *args[] = {&at, &words, &salt, &g->sum_at};
-    if (cuda_wait(self, e) < 0)
+    if (check(g, g->api.memset32(g->sum_at, 0, 2, g->stream), e, "clear the checksum") < 0 ||
+        check(g, g->api.launch(g->sum, blocks, 1, 1, SUM_THREADS, 1, 1, 0, g->stream, args, NULL),
+              e, "launch the checksum kernel") < 0)
         return -1;
-    *g->sum_host = 0;
-    if (check(g, g->api.launch(g->sum, blocks, 1, 1, SUM_THREADS, 1, 1, 0, g->stream, args, NULL),
-              e, "launch the checksum kernel") < 0 ||
-        cuda_wait(self, e) < 0)
-        return -1;
-    *out = *g->sum_host;
-    return 0;
+    return cuda_read(self, out, g->sum_at, sizeof *out, e);
 }
 
 /* ---- staging ---- */
