@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/scoped.h"
 #include "common/xalloc.h"
@@ -245,6 +246,15 @@ static uint8_t canary_byte(uint32_t word, uint64_t offset)
     return (uint8_t)(word >> (8 * (offset % 4)));
 }
 
+/* is_intact: the pattern repeats every 4 bytes, so the range must equal itself shifted by 4. */
+static bool is_intact(const uint8_t *bytes, uint64_t size, uint32_t word, uint64_t offset)
+{
+    for (uint64_t i = 0; i < size && i < 4; i++)
+        if (bytes[i] != canary_byte(word, offset + i))
+            return false;
+    return size <= 4 || memcmp(bytes, bytes + 4, size - 4) == 0;
+}
+
 /* look reads the canary of a region. `first` and `after` are offsets from the start of the mapping. */
 static int look(const buffers *b, size_t index, damage *out, err *e)
 {
@@ -258,14 +268,16 @@ static int look(const buffers *b, size_t index, damage *out, err *e)
     SCOPED(scoped_free) uint8_t *bytes = xmalloc(first > tail ? first : tail);
     if (g->ops->read(g, bytes, r->at + r->bytes, tail, e) < 0)
         return -1;
-    for (uint64_t i = 0; i < tail; i++)
+    bool intact = is_intact(bytes, tail, word, after);
+    for (uint64_t i = 0; !intact && i < tail; i++)
         if (bytes[i] != canary_byte(word, after + i)) {
             *out = (damage){.after = true, .distance = i};
             return 0;
         }
     if (g->ops->read(g, bytes, r->mem.base, first, e) < 0)
         return -1;
-    for (uint64_t i = 0; i < first; i++)
+    intact = is_intact(bytes, first, word, 0);
+    for (uint64_t i = 0; !intact && i < first; i++)
         if (bytes[first - 1 - i] != canary_byte(word, first - 1 - i)) {
             *out = (damage){.before = true, .distance = i};
             return 0;
