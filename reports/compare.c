@@ -18,21 +18,16 @@
 #include "common/stats.h"
 #include "common/xalloc.h"
 #include "reports/agg.h"
+#include "reports/grid.h"
 #include "reports/leaderboard.h"
 #include "reports/text.h"
-
-/* An entrant at a problem. */
-typedef struct cell {
-    size_t samples, correct;
-    double speedup; /* median over its measured samples; NaN: none */
-} cell;
 
 enum { NOBODY = -1, TIE = -2, UNDECIDED = -3 };
 
 typedef struct row {
     const char *problem;
-    cell *cells; /* one an entrant */
-    int winner;  /* entrant, or NOBODY, TIE, UNDECIDED */
+    const grid_cell *cells; /* one an entrant */
+    int winner;             /* entrant, or NOBODY, TIE, UNDECIDED */
 } row;
 
 /* Two entrants over the common problems. */
@@ -52,6 +47,7 @@ typedef struct column_sum {
 
 typedef struct comparison {
     const board *b;
+    grid *g;
     row *rows;
     size_t row_count;
     column_sum *sums;
@@ -61,8 +57,7 @@ typedef struct comparison {
 
 static void comparison_fini(comparison *c)
 {
-    for (size_t i = 0; i < c->row_count; i++)
-        free(c->rows[i].cells);
+    grid_destroy(&c->g);
     free(c->rows);
     free(c->sums);
 }
@@ -111,7 +106,7 @@ static const char *why_incomparable(const board *b)
 
 /* ---- numbers ---- */
 
-static int compare_speed(const comparison *c, const cell *x, const cell *y)
+static int compare_speed(const comparison *c, const grid_cell *x, const grid_cell *y)
 {
     if (isnan(x->speedup) || isnan(y->speedup) || c->incomparable != NULL)
         return 0;
@@ -120,18 +115,23 @@ static int compare_speed(const comparison *c, const cell *x, const cell *y)
     return y->speedup > x->speedup * COMPARE_TIE ? -1 : 0;
 }
 
-static double rate(const cell *x)
+static size_t samples_of(const comparison *c, size_t entrant)
 {
-    return x->samples > 0 ? (double)x->correct / (double)x->samples : 0;
+    return (size_t)c->b->entrants[entrant].run->row.samples; /* at least 1, says the schema */
 }
 
-/* 1: x is better, -1: y is, 0: neither. */
-static int compare_cells(const comparison *c, const cell *x, const cell *y)
+static double rate(const comparison *c, size_t entrant, const row *r)
 {
-    double difference = rate(x) - rate(y);
+    return (double)r->cells[entrant].correct / (double)samples_of(c, entrant);
+}
+
+/* 1: entrant x is better, -1: y is, 0: neither. */
+static int compare_cells(const comparison *c, const row *r, size_t x, size_t y)
+{
+    double difference = rate(c, x, r) - rate(c, y, r);
     if (fabs(difference) > 1e-12)
         return difference > 0 ? 1 : -1;
-    return compare_speed(c, x, y);
+    return compare_speed(c, &r->cells[x], &r->cells[y]);
 }
 
 /* All correct equally often, but speeds that would decide are missing or may not be compared. */
@@ -149,47 +149,28 @@ static int winner_of(const comparison *c, const row *r)
     bool any = r->cells[0].correct > 0;
     for (size_t i = 1; i < c->b->entrant_count; i++) {
         any = any || r->cells[i].correct > 0;
-        if (compare_cells(c, &r->cells[i], &r->cells[best]) > 0)
+        if (compare_cells(c, r, i, best) > 0)
             best = i;
     }
     if (!any)
         return NOBODY;
     for (size_t i = 0; i < c->b->entrant_count; i++)
-        if (i != best && compare_cells(c, &r->cells[best], &r->cells[i]) <= 0)
+        if (i != best && compare_cells(c, r, best, i) <= 0)
             return lacks_speeds(c, r) ? UNDECIDED : TIE;
     return (int)best;
 }
 
-static void fill_cells(const comparison *c, row *r)
-{
-    SCOPED(scoped_free) double *speeds = xcalloc(c->b->task_count + 1, sizeof *speeds);
-    for (size_t e = 0; e < c->b->entrant_count; e++) {
-        cell *x = &r->cells[e];
-        size_t n = 0;
-        x->samples = (size_t)c->b->entrants[e].run->row.samples;
-        for (size_t i = 0; i < c->b->task_count; i++) {
-            const board_task *t = &c->b->tasks[i];
-            if (t->entrant != e || strcmp(t->row->problem, r->problem) != 0)
-                continue;
-            x->correct += board_task_correct(t) ? 1 : 0;
-            if (board_task_correct(t) && !isnan(t->speedup))
-                speeds[n++] = t->speedup;
-        }
-        x->speedup = stats_median(speeds, n);
-    }
-}
-
 static void list_rows(comparison *c)
 {
-    const problem_list *problems = &c->b->entrants[0].run->problems;
-    c->rows = xcalloc(problems->count + 1, sizeof *c->rows);
-    for (size_t i = 0; i < problems->count; i++) {
-        if (!is_common(c->b, &problems->rows[i]))
+    c->g = grid_create(c->b);
+    c->rows = xcalloc(c->g->problem_count + 1, sizeof *c->rows);
+    for (size_t i = 0; i < c->g->problem_count; i++) {
+        const problem_row *p = problem_of(c->b->entrants[0].run, c->g->problems[i]);
+        if (p == NULL || !is_common(c->b, p))
             continue;
         row *r = &c->rows[c->row_count++];
-        r->problem = problems->rows[i].id;
-        r->cells = xcalloc(c->b->entrant_count, sizeof *r->cells);
-        fill_cells(c, r);
+        r->problem = p->id;
+        r->cells = grid_at(c->g, i, 0);
         r->winner = winner_of(c, r);
     }
 }
@@ -202,11 +183,14 @@ static bool solved_by_all(const comparison *c, const row *r)
     return true;
 }
 
-static bool is_row(const comparison *c, const char *problem)
+static bool is_row(const comparison *c, const char *problem, size_t *hint)
 {
-    for (size_t i = 0; i < c->row_count; i++)
-        if (strcmp(c->rows[i].problem, problem) == 0)
+    for (size_t n = 0; n < c->row_count; n++, (*hint)++) {
+        if (*hint >= c->row_count)
+            *hint = 0;
+        if (strcmp(c->rows[*hint].problem, problem) == 0)
             return true;
+    }
     return false;
 }
 
@@ -214,9 +198,10 @@ static bool is_row(const comparison *c, const char *problem)
 static void sum_tasks(comparison *c, size_t e, double *speeds)
 {
     column_sum *s = &c->sums[e];
+    size_t hint = 0;
     for (size_t i = 0; i < c->b->task_count; i++) {
         const board_task *t = &c->b->tasks[i];
-        if (t->entrant != e || !is_row(c, t->row->problem) || !board_task_correct(t))
+        if (t->entrant != e || !board_task_correct(t) || !is_row(c, t->row->problem, &hint))
             continue;
         s->correct++;
         if (isnan(t->speedup))
@@ -233,7 +218,7 @@ static void sum_rows(comparison *c, size_t e, double *speeds)
     column_sum *s = &c->sums[e];
     size_t n = 0;
     for (size_t i = 0; i < c->row_count; i++) {
-        s->declared += c->rows[i].cells[e].samples;
+        s->declared += samples_of(c, e);
         s->wins += c->rows[i].winner == (int)e ? 1 : 0;
         if (solved_by_all(c, &c->rows[i]))
             speeds[n++] = c->rows[i].cells[e].speedup;
@@ -244,7 +229,8 @@ static void sum_rows(comparison *c, size_t e, double *speeds)
 static void sum_up(comparison *c)
 {
     c->sums = xcalloc(c->b->entrant_count, sizeof *c->sums);
-    SCOPED(scoped_free) double *speeds = xcalloc(c->b->task_count + 1, sizeof *speeds);
+    SCOPED(scoped_free)
+    double *speeds = xcalloc(c->b->task_count + c->row_count + 1, sizeof *speeds);
     for (size_t e = 0; e < c->b->entrant_count; e++) {
         sum_tasks(c, e, speeds);
         sum_rows(c, e, speeds);
@@ -261,8 +247,8 @@ static pair_sum sum_pair(const comparison *c, size_t x, size_t y, double *ratios
 {
     pair_sum s = {0};
     for (size_t i = 0; i < c->row_count; i++) {
-        const cell *a = &c->rows[i].cells[x], *b = &c->rows[i].cells[y];
-        int order = compare_cells(c, a, b);
+        const grid_cell *a = &c->rows[i].cells[x], *b = &c->rows[i].cells[y];
+        int order = compare_cells(c, &c->rows[i], x, y);
         s.first_wins += order > 0 ? 1 : 0;
         s.second_wins += order < 0 ? 1 : 0;
         s.neither += order == 0 ? 1 : 0;
@@ -377,8 +363,7 @@ static void write_rows(const comparison *c, buf *out)
         buf_puts(out, "| ");
         text_cell(out, c->rows[i].problem);
         for (size_t e = 0; e < c->b->entrant_count; e++) {
-            buf_printf(out, " | %zu/%zu, ", c->rows[i].cells[e].correct,
-                       c->rows[i].cells[e].samples);
+            buf_printf(out, " | %zu/%zu, ", c->rows[i].cells[e].correct, samples_of(c, e));
             text_factor(out, c->rows[i].cells[e].speedup);
         }
         buf_puts(out, " | ");
@@ -470,7 +455,7 @@ static json *row_json(const comparison *c, const row *r)
     for (size_t e = 0; e < c->b->entrant_count; e++) {
         json *one = json_new_object();
         json_set_int(one, "correct", (int64_t)r->cells[e].correct);
-        json_set_int(one, "samples", (int64_t)r->cells[e].samples);
+        json_set_int(one, "samples", (int64_t)samples_of(c, e));
         json_set_real(one, "speedup", r->cells[e].speedup);
         json_append(cells, &one);
     }

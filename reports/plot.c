@@ -16,19 +16,13 @@
 
 #include "common/file.h"
 #include "common/scoped.h"
-#include "common/stats.h"
 #include "common/str.h"
 #include "common/subproc.h"
 #include "common/xalloc.h"
+#include "reports/grid.h"
 #include "reports/text.h"
 
 enum { DEADLINE_MS = 60000, DATA_MAX = 64 * 1024 * 1024, LOG_MAX = 16 * 1024, DATA_FD = 3 };
-
-/* A bar: one entrant at one problem; several samples give the median of those that were measured. */
-typedef struct bar {
-    double speedup;            /* NaN: none was measured */
-    const board_task *example; /* whose outcome stands in the place of a speedup; NULL: no task */
-} bar;
 
 static void plain_text(buf *out, const char *text)
 {
@@ -37,49 +31,6 @@ static void plain_text(buf *out, const char *text)
         bool plain = c >= 0x80 || (c >= ' ' && c < 0x7f && strchr("\"'`@\\$", c) == NULL);
         buf_add(out, plain ? p : "_", 1);
     }
-}
-
-/* ---- which bars ---- */
-
-/* The problems of all runs, each once, in order of appearance. */
-static size_t list_problems(const board *b, const char **out)
-{
-    size_t count = 0;
-    for (size_t r = 0; r < b->run_count; r++)
-        for (size_t i = 0; i < b->runs[r].problems.count; i++) {
-            const char *id = b->runs[r].problems.rows[i].id;
-            size_t k = 0;
-            while (k < count && strcmp(out[k], id) != 0)
-                k++;
-            if (k == count)
-                out[count++] = id;
-        }
-    return count;
-}
-
-static size_t problem_room(const board *b)
-{
-    size_t room = 1;
-    for (size_t r = 0; r < b->run_count; r++)
-        room += b->runs[r].problems.count;
-    return room;
-}
-
-static bar bar_of(const board *b, const char *problem, size_t entrant, double *speeds)
-{
-    bar out = {(double)NAN, NULL};
-    size_t n = 0;
-    for (size_t i = 0; i < b->task_count; i++) {
-        const board_task *t = &b->tasks[i];
-        if (t->entrant != entrant || strcmp(t->row->problem, problem) != 0)
-            continue;
-        if (out.example == NULL)
-            out.example = t;
-        if (!isnan(t->speedup))
-            speeds[n++] = t->speedup;
-    }
-    out.speedup = stats_median(speeds, n);
-    return out;
 }
 
 /* ---- the data file ---- */
@@ -136,18 +87,18 @@ static void add_absent(blocks *d, const board_task *t)
     buf_puts(&d->absent, "\"\n");
 }
 
-static void add_problem(blocks *d, const board *b, const char *problem, double *speeds)
+static void add_problem(blocks *d, const grid *g, size_t problem)
 {
     buf_printf(&d->problems, "%g \"", d->y);
-    plain_text(&d->problems, problem);
+    plain_text(&d->problems, g->problems[problem]);
     buf_puts(&d->problems, "\"\n");
-    for (size_t entrant = 0; entrant < b->entrant_count; entrant++) {
+    for (size_t entrant = 0; entrant < g->entrant_count; entrant++) {
         d->y += 1;
-        bar one = bar_of(b, problem, entrant, speeds);
-        if (isnan(one.speedup))
-            add_absent(d, one.example);
+        const grid_cell *cell = grid_at(g, problem, entrant);
+        if (isnan(cell->speedup))
+            add_absent(d, cell->example);
         else
-            add_bar(d, entrant, one.speedup);
+            add_bar(d, entrant, cell->speedup);
     }
     d->y += 1.2;
 }
@@ -190,13 +141,11 @@ static void write_block(buf *out, const char *name, const buf *rows, const char 
 
 void plot_speedup_data(const board *b, buf *out)
 {
-    SCOPED(scoped_free) const char **problems = xcalloc(problem_room(b), sizeof *problems);
-    SCOPED(scoped_free) double *speeds = xcalloc(b->task_count + 1, sizeof *speeds);
+    SCOPED(grid_destroy) grid *g = grid_create(b);
     SCOPED(blocks_fini) blocks d;
     blocks_init(&d);
-    size_t count = list_problems(b, problems);
-    for (size_t i = 0; i < count; i++)
-        add_problem(&d, b, problems[i], speeds);
+    for (size_t i = 0; i < g->problem_count; i++)
+        add_problem(&d, g, i);
     write_heading(b, out);
     write_names(b, out);
     buf_printf(out, "low = %.9g\nhigh = %.9g\nbottom = %g\n", d.low, d.high, d.y);

@@ -228,10 +228,25 @@ static json *task_json(const board *b, const board_task *t, bool stable)
     return out;
 }
 
-static void set_runs(json *root, const board *b, bool stable)
+/* A member of the root object, indented; one of a text's own line ends is never inside a string. */
+static void write_member(buf *out, const char *key, json **value)
+{
+    SCOPED(scoped_free) char *text = json_dump_pretty(*value);
+    json_destroy(value);
+    buf_printf(out, "  \"%s\": ", key);
+    for (const char *p = text; *p != '\0'; p++)
+        if (*p != '\n')
+            buf_add(out, p, 1);
+        else if (p[1] != '\0')
+            buf_puts(out, "\n  ");
+    buf_puts(out, ",\n");
+}
+
+static void write_runs(const board *b, bool stable, buf *out)
 {
     if (b->run_count == 1) {
-        set_tree(root, "run", run_json(b, &b->runs[0], stable));
+        json *run = run_json(b, &b->runs[0], stable);
+        write_member(out, "run", &run);
         return;
     }
     json *runs = json_new_array();
@@ -239,23 +254,30 @@ static void set_runs(json *root, const board *b, bool stable)
         json *run = run_json(b, &b->runs[i], stable);
         json_append(runs, &run);
     }
-    set_tree(root, "runs", runs);
+    write_member(out, "runs", &runs);
+}
+
+/* Tasks are written one by one, one a line: there may be a million. */
+static void write_tasks(const board *b, bool stable, buf *out)
+{
+    buf_puts(out, "  \"tasks\": [");
+    for (size_t i = 0; i < b->task_count; i++) {
+        SCOPED(json_destroy) json *task = task_json(b, &b->tasks[i], stable);
+        SCOPED(scoped_free) char *line = json_dump(task);
+        buf_puts(out, i > 0 ? ",\n    " : "\n    ");
+        buf_puts(out, line);
+    }
+    buf_puts(out, b->task_count > 0 ? "\n  ]\n}\n" : "]\n}\n");
 }
 
 void results_json(const board *b, bool stable, buf *out)
 {
     SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);
-    SCOPED(json_destroy) json *root = json_new_object();
-    set_runs(root, b, stable);
-    set_tree(root, "entrants", entrants_json(b, aggs, stable));
-    json *tasks = json_new_array();
-    for (size_t i = 0; i < b->task_count; i++) {
-        json *task = task_json(b, &b->tasks[i], stable);
-        json_append(tasks, &task);
-    }
-    set_tree(root, "tasks", tasks);
-    SCOPED(scoped_free) char *text = json_dump_pretty(root);
-    buf_puts(out, text);
+    buf_puts(out, "{\n");
+    write_runs(b, stable, out);
+    json *entrants = entrants_json(b, aggs, stable);
+    write_member(out, "entrants", &entrants);
+    write_tasks(b, stable, out);
 }
 
 /* ---- CSV ---- */

@@ -15,7 +15,7 @@
 #include "common/buf.h"
 #include "reports/board.h"
 
-enum { TEXT_REPORT_MAX = 256 * 1024 * 1024 }; /* bytes of one report */
+enum { TEXT_REPORT_MAX = 1024 * 1024 * 1024 }; /* bytes of one report */
 
 /* text_cell: foreign text in a Markdown table: what has a meaning there is escaped, one line. */
 void text_cell(buf *out, const char *text);

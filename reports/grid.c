@@ -1,0 +1,103 @@
+/* grid - problems × entrants: several samples made one cell
+ *
+ * Two passes over the tasks: the first counts the speeds of each cell, the second puts them into one
+ * array, cell after cell, of which each cell takes its median.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "reports/grid.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/scoped.h"
+#include "common/stats.h"
+#include "common/xalloc.h"
+
+/* Tasks come in suite order, so the next problem is at the hint or just after it. */
+static size_t find(const grid *g, const char *id, size_t *hint)
+{
+    for (size_t n = 0; n < g->problem_count; n++, (*hint)++) {
+        if (*hint >= g->problem_count)
+            *hint = 0;
+        if (strcmp(g->problems[*hint], id) == 0)
+            return *hint;
+    }
+    return g->problem_count;
+}
+
+static void list_problems(grid *g, const board *b)
+{
+    size_t room = 1, hint = 0;
+    for (size_t r = 0; r < b->run_count; r++)
+        room += b->runs[r].problems.count;
+    g->problems = xcalloc(room, sizeof *g->problems);
+    for (size_t r = 0; r < b->run_count; r++)
+        for (size_t i = 0; i < b->runs[r].problems.count; i++) {
+            const char *id = b->runs[r].problems.rows[i].id;
+            if (find(g, id, &hint) == g->problem_count)
+                g->problems[g->problem_count++] = id;
+        }
+}
+
+static bool is_measured(const board_task *t)
+{
+    return board_task_correct(t) && !isnan(t->speedup);
+}
+
+static void count(grid *g, const board *b, grid_cell **of_task)
+{
+    size_t hint = 0;
+    for (size_t i = 0; i < b->task_count; i++) {
+        const board_task *t = &b->tasks[i];
+        size_t problem = find(g, t->row->problem, &hint);
+        grid_cell *cell = &g->cells[problem * g->entrant_count + t->entrant];
+        if (cell->example == NULL)
+            cell->example = t;
+        cell->correct += board_task_correct(t) ? 1 : 0;
+        cell->measured += is_measured(t) ? 1 : 0;
+        of_task[i] = cell;
+    }
+}
+
+static void take_medians(grid *g, const board *b, grid_cell *const *of_task)
+{
+    size_t cells = g->problem_count * g->entrant_count;
+    SCOPED(scoped_free) double *speeds = xcalloc(b->task_count + 1, sizeof *speeds);
+    SCOPED(scoped_free) size_t *ends = xcalloc(cells + 1, sizeof *ends);
+    for (size_t c = 1; c < cells; c++)
+        ends[c] = ends[c - 1] + g->cells[c - 1].measured;
+    for (size_t i = 0; i < b->task_count; i++)
+        if (is_measured(&b->tasks[i]))
+            speeds[ends[of_task[i] - g->cells]++] = b->tasks[i].speedup;
+    for (size_t c = 0; c < cells; c++)
+        g->cells[c].speedup =
+            stats_median(speeds + (ends[c] - g->cells[c].measured), g->cells[c].measured);
+}
+
+grid *grid_create(const board *b)
+{
+    grid *self = xcalloc(1, sizeof *self);
+    self->entrant_count = b->entrant_count;
+    list_problems(self, b);
+    self->cells = xcalloc(self->problem_count * self->entrant_count + 1, sizeof *self->cells);
+    SCOPED(scoped_free) grid_cell **of_task = xcalloc(b->task_count + 1, sizeof(grid_cell *));
+    count(self, b, of_task);
+    take_medians(self, b, of_task);
+    return self;
+}
+
+void grid_destroy(grid **self)
+{
+    if (*self == NULL)
+        return;
+    free((*self)->problems);
+    free((*self)->cells);
+    free(*self);
+    *self = NULL;
+}
+
+const grid_cell *grid_at(const grid *self, size_t problem, size_t entrant)
+{
+    return &self->cells[problem * self->entrant_count + entrant];
+}
