@@ -39,7 +39,7 @@ typedef struct cubin_symbol {
 typedef struct cubin_kernel {
     const char *name;
     uint32_t registers;    /* per thread */
-    uint64_t shared_bytes; /* static, per block */
+    uint64_t shared_bytes; /* static, per block; from sm_90 on with the 1 KiB that is reserved */
     uint64_t local_bytes;  /* per thread */
 } cubin_kernel;
 

@@ -269,8 +269,8 @@ static bool check_resources(const gate_input *in, gate_verdict *out)
     for (size_t i = 0; in->code != NULL && i < in->code->kernel_count; i++) {
         const cubin_kernel *k = &in->code->kernels[i];
         if (!check_amount(k->name, "registers a thread", k->registers, GATE_REGISTER_MAX, out) ||
-            !check_amount(k->name, "bytes of static shared memory a block (dynamic can be more)",
-                          k->shared_bytes, GATE_SHARED_MAX, out) ||
+            !check_amount(k->name, "bytes of static shared memory a block", k->shared_bytes,
+                          GATE_SHARED_MAX, out) ||
             !check_amount(k->name, "bytes of local memory a thread", k->local_bytes, GATE_LOCAL_MAX,
                           out))
             return false;

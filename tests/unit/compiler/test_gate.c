@@ -188,6 +188,20 @@ static void a_rejection_names_variable_and_source_line(void **state)
     assert_int_equal(answer.body.compiled.ptx.size, 0);
 }
 
+/* ptxas allows what the device has; the driver launches it (seen on sm_90). */
+static void hopper_may_have_more_than_48_kib_of_static_shared_memory(void **state)
+{
+    (void)state;
+    SCOPED(message_fini) message answer;
+    compile("sm_90a",
+            "extern \"C\" __global__ void k(float *y)\n{\n    __shared__ float s[20000];\n"
+            "    s[threadIdx.x] = y[threadIdx.x];\n    __syncthreads();\n"
+            "    y[threadIdx.x] = s[19999 - threadIdx.x];\n}\n",
+            "k", &answer);
+    assert_int_equal(answer.body.compiled.outcome, OUTCOME_OK);
+    assert_in_range(answer.body.compiled.kernels[0].shared_bytes, 80000, 81024);
+}
+
 static void a_mangled_kernel_gets_the_advice_that_repairs_it(void **state)
 {
     (void)state;
@@ -206,6 +220,7 @@ int main(void)
         cmocka_unit_test(others_are_rejected_on_sm_80),
         cmocka_unit_test(others_are_rejected_as_ptx),
         cmocka_unit_test(a_rejection_names_variable_and_source_line),
+        cmocka_unit_test(hopper_may_have_more_than_48_kib_of_static_shared_memory),
         cmocka_unit_test(a_mangled_kernel_gets_the_advice_that_repairs_it),
     };
     return cmocka_run_group_tests_name("gate", tests, open_tool, close_tool);
