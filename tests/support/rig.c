@@ -487,10 +487,33 @@ size_t rig_call_count(const rig *self)
     return self->told.call_count;
 }
 
+char *rig_prompt(rig *self, size_t i)
+{
+    call_record call SCOPED(call_record_fini) = {0};
+    err e;
+    assert_true(i < self->told.call_count);
+    const char *text = self->told.calls[i];
+    assert_int_equal(call_record_read(text, strlen(text), &call, &e), 0);
+    return rig_blob(self, &call.prompt);
+}
+
+/* Blobs are posted, not answered: whoever looks at one waits until all of them have arrived. */
+static void settle(rig *self)
+{
+    SCOPED(message_fini) message answer = {0};
+    message m;
+    err e = {0};
+    message_init(&m, MSG_BASELINE_GET);
+    if (session_call(self->session, &m, &answer, &e) != 0) {
+        fail_msg("%s", e.text);
+    }
+}
+
 char *rig_blob(rig *self, const hash *name)
 {
     SCOPED(buf_fini) buf text;
     err e;
+    settle(self);
     buf_init(&text, BLOB_MAX);
     assert_int_equal(blob_store_get(self->artifacts, name, &text, &e), 0);
     return buf_take(&text);

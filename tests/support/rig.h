@@ -38,6 +38,8 @@ int rig_run_contract(rig *self, const task_spec *spec, err *e);
 const result_record *rig_result(const rig *self);                  /* NULL: none */
 const stage_record *rig_stage(const rig *self, const char *stage); /* NULL: not told */
 size_t rig_call_count(const rig *self);
+/* rig_prompt is what recorded call number i asked, a JSON array, in fresh memory. */
+char *rig_prompt(rig *self, size_t i);
 /* rig_blob is a blob as text in fresh memory. */
 char *rig_blob(rig *self, const hash *name);
 

@@ -26,11 +26,53 @@ static inline int run_mock(rig *r, const char *problem, const char *script, task
     return rig_run(r, spec, e);
 }
 
-#define assert_ok(call, e)                                                                         \
-    do {                                                                                           \
-        if ((call) != 0) {                                                                         \
-            fail_msg("%s", (e).text);                                                              \
-        }                                                                                          \
+/* Writes an answer with this source and plan into the rig's folder, for a mock's "file". */
+static inline void write_answer(rig *r, const char *name, const char *source, const char *launches)
+{
+    SCOPED(scoped_free)
+    char *text = xasprintf("```cuda\n%s\n```\n\n```json\n%s\n```\n", source, launches);
+    rig_write(r, name, text);
+}
+
+/* The same with the problem's own kernel under a comment: another source, the same code. */
+static inline void write_gold(rig *r, const task_spec *spec, const char *name, const char *comment)
+{
+    SCOPED(scoped_free) char *gold = rig_blob(r, &spec->gold_source);
+    SCOPED(scoped_free) char *launches = rig_blob(r, &spec->gold_plan);
+    SCOPED(scoped_free) char *source = xasprintf("// %s\n%s", comment, gold);
+    write_answer(r, name, source, launches);
+}
+
+/* The model id of a mock script that lies in the rig's folder. */
+static inline const char *mock_id(rig *r, const char *script, char out[128])
+{
+    rig_write(r, "mock.json", script);
+    snprintf(out, 128, "mock:%s/mock.json", rig_folder(r));
+    return out;
+}
+
+/* A text with the first `from` replaced by `to`, in fresh memory. */
+static inline char *replaced(const char *text, const char *from, const char *to)
+{
+    const char *at = strstr(text, from);
+    if (at == NULL) {
+        fail_msg("there is no '%s'", from);
+    }
+    return xasprintf("%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+}
+
+#define assert_has(text, part)                           \
+    do {                                                 \
+        if (strstr(text, part) == NULL) {                \
+            fail_msg("no '%s' in: %.2000s", part, text); \
+        }                                                \
+    } while (0)
+
+#define assert_ok(call, e)            \
+    do {                              \
+        if ((call) != 0) {            \
+            fail_msg("%s", (e).text); \
+        }                             \
     } while (0)
 
 #endif

@@ -2,9 +2,9 @@
 #include "tests/unit/agent-node/rig_test.h"
 
 #define FENCED(source, plan) "```cuda\\n" source "\\n```\\n```json\\n" plan "\\n```\\n"
-#define KERNEL "extern \\\"C\\\" __global__ void k() {}"
-#define PLAN(grid)                                                                                 \
-    "{\\\"kernels\\\": [{\\\"entry\\\": \\\"k\\\", \\\"grid\\\": [\\\"" grid                       \
+#define KERNEL               "extern \\\"C\\\" __global__ void k() {}"
+#define PLAN(grid)                                                           \
+    "{\\\"kernels\\\": [{\\\"entry\\\": \\\"k\\\", \\\"grid\\\": [\\\"" grid \
     "\\\"], \\\"block\\\": [32], \\\"shared\\\": \\\"0\\\", \\\"args\\\": []}]}"
 
 static void every_way_to_fail_has_its_own_outcome(void **state)
