@@ -4,6 +4,7 @@
 # A test that exits with 77 is skipped.
 if(CE_TESTS)
   enable_testing()
+  add_custom_target(thread_tests) # everything with label threads: what ThreadSanitizer runs
 endif()
 
 function(ce_unit_test name)
@@ -22,6 +23,9 @@ function(ce_unit_test name)
   add_test(NAME unit.${name} COMMAND ${name})
   set_tests_properties(unit.${name} PROPERTIES LABELS "unit;${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
     SKIP_RETURN_CODE 77)
+  if("threads" IN_LIST arg_LABELS)
+    add_dependencies(thread_tests ${name})
+  endif()
 endfunction()
 
 function(ce_script_test name)
