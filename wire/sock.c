@@ -222,7 +222,7 @@ static int check_endpoint(const char *endpoint, char out[ENDPOINT_MAX], err *e)
 static bool is_served(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
-    snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+    memcpy(address.sun_path, path, strnlen(path, sizeof(address.sun_path) - 1));
     SCOPED(scoped_close) int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     return fd >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
 }
