@@ -21,6 +21,7 @@
 #include "coordinator/local_node.h"
 #include "coordinator/progress.h"
 #include "coordinator/selection.h"
+#include "coordinator/verdict.h"
 #include "providers/catalog.h"
 #include "reports/report.h"
 
@@ -179,6 +180,26 @@ static void on_signal(void *arg)
     coord_stop(self->coord, COORD_INTERRUPTED, NULL);
 }
 
+static void leave_now(int signal)
+{
+    (void)signal;
+    _exit(CMD_EXIT_INTERRUPTED);
+}
+
+/* After the loop nobody reads the descriptor: a further signal ends the process at once. */
+static void unwatch_signals(evaluation *self)
+{
+    const struct sigaction leave = {.sa_handler = leave_now};
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaction(SIGINT, &leave, NULL);
+    sigaction(SIGTERM, &leave, NULL);
+    scoped_close(&self->signals);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+}
+
 static void on_progress(void *arg)
 {
     evaluation *self = arg;
@@ -254,18 +275,6 @@ static int work(evaluation *self, err *e)
 }
 
 /* ---- settling ---- */
-run_state eval_verdict(const sched *tasks, int *exit_code)
-{
-    sched_counts work = sched_count(tasks, SCHED_SYNTHESIZE);
-    if (work.scored == work.planned) {
-        *exit_code = CMD_EXIT_COMPLETE;
-        return RUN_COMPLETE;
-    }
-    bool nothing = work.state[SCHED_DONE] == 0;
-    *exit_code = nothing ? CMD_EXIT_HARNESS : CMD_EXIT_INCOMPLETE;
-    return nothing ? RUN_FAILED : RUN_INCOMPLETE;
-}
-
 typedef struct state_job {
     const char *run;
     run_state state;
@@ -329,14 +338,16 @@ static int report(evaluation *self, err *e)
 static int conclude(evaluation *self, err *e)
 {
     int code;
-    run_state state = eval_verdict(self->run->tasks, &code);
+    run_state state = verdict_of(self->run->tasks, &code);
     if (settle(self, state, e) || report(self, e))
         return -1;
-    if (code != CMD_EXIT_COMPLETE)
-        fprintf(stderr, "run %s is %s: see %s/leaderboard.md\n", self->run->id,
-                run_state_name(state), self->out);
-    if (code == CMD_EXIT_INCOMPLETE &&
-        sched_count(self->run->tasks, SCHED_SYNTHESIZE).state[SCHED_FAILED])
+    if (code == CMD_EXIT_COMPLETE)
+        return code;
+    fprintf(stderr, "run %s is %s\n", self->run->id, run_state_name(state));
+    if (verdict_explain(self->store, self->run->id, stderr, e))
+        return -1;
+    if (sched_count(self->run->tasks, SCHED_SYNTHESIZE).state[SCHED_DONE] <
+        sched_count(self->run->tasks, SCHED_SYNTHESIZE).planned)
         print_resume(self);
     return code;
 }
@@ -346,6 +357,7 @@ static int interrupted(evaluation *self, err *e)
     if (settle(self, RUN_INTERRUPTED, e))
         return -1;
     print_resume(self);
+    unwatch_signals(self);
     return CMD_EXIT_INTERRUPTED;
 }
 
@@ -363,6 +375,7 @@ static int broken(evaluation *self, err *e)
         return withdraw(self, &why, e);
     settle(self, RUN_INTERRUPTED, NULL);
     print_resume(self);
+    unwatch_signals(self);
     return err_wrap(e, "run %s stopped", self->run->id);
 }
 

@@ -14,7 +14,6 @@
 
 #include "coordinator/run.h"
 #include "coordinator/settings.h"
-#include "store/run.h"
 
 typedef struct eval_request {
     const settings
@@ -31,8 +30,5 @@ typedef struct eval_request {
 
 /* eval_run gives the exit code (cmd.h), or -1. */
 int eval_run(const eval_request *request, err *e);
-
-/* eval_verdict: what the run's counts mean for its state and for the exit code. */
-run_state eval_verdict(const sched *tasks, int *exit_code);
 
 #endif

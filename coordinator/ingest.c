@@ -255,12 +255,12 @@ static const ingest_ops table[] = {
 };
 
 /* What a node sent is no file of a person: the same sentence, but the peer broke the protocol. */
-static int blame_peer(const ingest *in, err *e)
+static void blame_peer(const ingest *in, err *e)
 {
-    err_wrap(e, "%s of %.64s", table[in->kind].name, in->name);
-    if (e && e->code == ERR_CONFIG)
+    if (!strstr(e->text, table[in->kind].name))
+        err_wrap(e, "%s", table[in->kind].name);
+    if (e->code == ERR_CONFIG)
         e->code = ERR_PROTOCOL;
-    return -1;
 }
 
 ingest *ingest_read(ingest_kind kind, const char *name, int64_t token, const char *text,
@@ -273,11 +273,13 @@ ingest *ingest_read(ingest_kind kind, const char *name, int64_t token, const cha
     self->now_ms = now_ms;
     self->text = xstrdup(text);
     self->record = hash_of_text(text);
-    if (table[kind].read(self, e) || table[kind].check(self, e)) {
-        blame_peer(self, e);
-        return NULL;
-    }
-    return TAKE(self);
+    err why = {0};
+    if (table[kind].read(self, &why) == 0 && table[kind].check(self, &why) == 0)
+        return TAKE(self);
+    blame_peer(self, &why);
+    if (e)
+        *e = why;
+    return NULL;
 }
 
 void ingest_destroy(ingest **self)

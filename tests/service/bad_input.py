@@ -85,6 +85,19 @@ def test_a_reference_that_raises_is_found_before_any_model_call(place):
     expect(place.count("run") == 0 and not place.out.exists(), "something was left behind")
 
 
+def test_a_harness_that_cannot_work_says_why_and_scores_nothing(place):
+    """An interpreter without PyTorch is no fault of a candidate: exit 1, the reason, a way to go on."""
+    python = place.write("python", "#!/bin/sh\nexit 7\n")
+    python.chmod(0o755)
+    done = place.run("eval", "--suite", "internal", "--model-id", "gold", "--only", "silu_fp16", "--python", python,
+                     device="cuda", timeout=120)
+    exits(done, 1)
+    expect("contract of silu_fp16: the harness failed: " in done.stderr, done.stderr)
+    expect("resume with: " in done.stderr, done.stderr)
+    expect(place.count("task", "outcome IS NOT NULL") == 0, place.rows("SELECT kind, outcome, text FROM task"))
+    expect(place.count("run", "state = 'failed'") == 1)
+
+
 def test_a_database_that_cannot_be_written(place):
     """Root may write anything, so root tries as somebody else."""
     who = {"user": "nobody", "group": "nogroup"} if os.getuid() == 0 else {}

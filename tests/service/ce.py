@@ -161,7 +161,7 @@ def expect(condition, *facts):
 
 def exits(result, code):
     returncode = result.returncode
-    expect(returncode == code, f"exit {returncode}, wanted {code}", result.stdout, result.stderr)
+    expect(returncode == code, f"exit {returncode}, wanted {code}", result.stdout[-500:], result.stderr[-2000:])
 
 
 def main(namespace):

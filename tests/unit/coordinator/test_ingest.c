@@ -52,7 +52,7 @@ static void a_spoilt_stage_record_is_refused_with_its_pointer(void **state)
         if (!got) {
             assert_int_equal(e.code, ERR_PROTOCOL);
             assert_non_null(strstr(e.text, want));
-            assert_non_null(strstr(e.text, "task1"));
+            assert_non_null(strstr(e.text, "stage record"));
         }
     }
 }
