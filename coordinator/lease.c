@@ -7,6 +7,7 @@
 #include "coordinator/lease.h"
 
 #include <stdbool.h>
+#include <assert.h>
 #include <stdlib.h>
 
 #include "common/xalloc.h"
@@ -87,7 +88,9 @@ int lease_release(lease_table *self, size_t task, int64_t token, err *e)
     lease row;
     if (lease_check(self, task, token, &row, e))
         return -1;
-    remove_at(self, (size_t)(find(self, task) - self->rows));
+    const lease *found = find(self, task);
+    assert(found != NULL); /* as lease_check said */
+    remove_at(self, (size_t)(found - self->rows));
     return 0;
 }
 

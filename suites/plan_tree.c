@@ -315,7 +315,7 @@ static int read_axes(const reader *r, const json_cursor *kernel, const char *key
 static int read_entry(const reader *r, const json_cursor *kernel, char **out)
 {
     json_cursor at;
-    const char *name;
+    const char *name = "";
     if (want_member(r, kernel, "entry", &at) < 0 ||
         want_text(r, &at, "the kernel's name in a string", &name) < 0)
         return -1;
@@ -363,7 +363,7 @@ static int read_kernels(const reader *r, const json_cursor *parent, plan_kernels
 static int read_scratch_name(const reader *r, const json_cursor *item, char **out)
 {
     json_cursor at;
-    const char *name;
+    const char *name = "";
     if (want_member(r, item, "name", &at) < 0 || want_text(r, &at, "a name in a string", &name) < 0)
         return -1;
     if (!str_is_name(name, CONTRACT_NAME_MAX))
@@ -379,7 +379,7 @@ static int read_scratch_name(const reader *r, const json_cursor *item, char **ou
 static int read_scratch_type(const reader *r, const json_cursor *item, dtype *out)
 {
     json_cursor at;
-    const char *name;
+    const char *name = "";
     if (want_member(r, item, "dtype", &at) < 0 ||
         want_text(r, &at, "a dtype in a string", &name) < 0)
         return -1;
@@ -393,7 +393,7 @@ static int read_scratch_type(const reader *r, const json_cursor *item, dtype *ou
 static int read_scratch_init(const reader *r, const json_cursor *item, bool *zero)
 {
     json_cursor at;
-    const char *text;
+    const char *text = "";
     if (!json_maybe(item, "init", &at))
         return 0;
     if (want_text(r, &at, "\"none\" or \"zero\"", &text) < 0)
