@@ -3,8 +3,6 @@
  * SPDX-License-Identifier: MIT */
 #include "tests/unit/agent-node/rig_test.h"
 
-#include <stdlib.h>
-
 #include "agent-node/stages/stage.h"
 #include "tests/support/judge_spy.h"
 
