@@ -327,6 +327,7 @@ static void on_bye(void *arg, const peer_id *from, message *m)
     (void)from;
     session *self = arg;
     log_line(LOG_INFO, "session", "the coordinator says bye: %s", m->body.bye.text);
+    self->registered = false;
     loop_stop(self->events);
 }
 
@@ -520,6 +521,20 @@ static void *beat_main(void *arg)
 
 /* ---- life ---- */
 
+/* Tells the coordinator at once, so that it need not miss our beats first. */
+static void say_bye(session *self)
+{
+    message m;
+    err why;
+    message_init(&m, MSG_BYE);
+    message_set_str(&m.body.bye.text, "the node stops");
+    if (transmit(self, &m, &why) != 0) {
+        log_err(LOG_DEBUG, "session", &why, "cannot say bye");
+    }
+    message_fini(&m);
+    self->registered = false;
+}
+
 /* What is queued when the loop ends still goes out if the socket takes it; every caller is woken. */
 static void leave(session *self)
 {
@@ -528,6 +543,9 @@ static void leave(session *self)
     }
     queue_close(self->outbox);
     flush_outbox(self);
+    if (self->registered) {
+        say_bye(self);
+    }
     err why = gone();
     fail_pending(self, &why);
     for (item *left = self->stuck; left != NULL; left = queue_pop(self->outbox, 0)) {
@@ -623,34 +641,34 @@ void session_watch(session *self, int fd, void (*fn)(void *arg), void *arg)
 
 /* ---- for task threads ---- */
 
+/* Queues an item, or frees it. A closed queue is the end of the session, not a lost lease. */
+static int enqueue(session *self, item *out, int64_t timeout_ms, err *e)
+{
+    err why;
+    if (queue_push_wait(self->outbox, out, timeout_ms, &why) == 0) {
+        return 0;
+    }
+    item_free(out);
+    if (e != NULL) {
+        *e = why.code == ERR_CONFLICT ? gone() : why;
+    }
+    return -1;
+}
+
 int session_post(session *self, message *m, err *e)
 {
-    item *out = item_create(m, false);
-    if (queue_push_wait(self->outbox, out, SESSION_ANSWER_MS, e) != 0) {
-        item_free(out);
-        return -1;
-    }
-    return 0;
+    return enqueue(self, item_create(m, false), SESSION_ANSWER_MS, e);
 }
 
 int session_try_post(session *self, message *m, err *e)
 {
-    item *out = item_create(m, false);
-    if (queue_push(self->outbox, out, e) != 0) {
-        item_free(out);
-        return -1;
-    }
-    return 0;
+    return enqueue(self, item_create(m, false), 0, e);
 }
 
 int session_call(session *self, message *m, message *reply, err *e)
 {
     item *out = item_create(m, true);
-    if (queue_push_wait(self->outbox, out, SESSION_ANSWER_MS, e) != 0) {
-        item_free(out);
-        return -1;
-    }
-    return item_wait(out, reply, e);
+    return enqueue(self, out, SESSION_ANSWER_MS, e) == 0 ? item_wait(out, reply, e) : -1;
 }
 
 void session_free_slot(session *self, int64_t free_slots, int64_t in_flight)

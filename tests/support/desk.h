@@ -23,6 +23,8 @@ const char *desk_endpoint(const desk *self);
 /* desk_folder is a folder of its own, removed at the end. */
 const char *desk_folder(const desk *self);
 
+/* desk_any is the next message that is no beat. */
+void desk_any(desk *self, message *out);
 /* desk_next is the next message that is no beat; it must be of this type. */
 void desk_next(desk *self, message_type type, message *out);
 /* desk_await reads over everything up to the next message of this type. */

@@ -377,20 +377,21 @@ void rig_write(const rig *self, const char *name, const char *text)
 
 /* ---- specs and runs ---- */
 
-static hash put(rig *self, const char *text)
+static hash put(blob_store *artifacts, const char *text)
 {
     hash name = {{0}};
     err e;
     if (text != NULL) {
-        assert_int_equal(blob_store_put(self->artifacts, text, strlen(text), &name, &e), 0);
+        assert_int_equal(blob_store_put(artifacts, text, strlen(text), &name, &e), 0);
     }
     return name;
 }
 
-void rig_spec(rig *self, const char *problem_id, const char *model_id, task_spec *out)
+void rig_fill_spec(const suite *all, blob_store *artifacts, const char *problem_id,
+                   const char *model_id, task_spec *out)
 {
     static const int64_t budgets[SPEC_STAGES] = {2, 3, 3, 3, 1};
-    const problem *p = suite_find(self->suite, problem_id);
+    const problem *p = suite_find(all, problem_id);
     assert_non_null(p);
     *out = (task_spec){.kind = xstrdup("synthesize"),
                        .run = xstrdup("run"),
@@ -398,11 +399,11 @@ void rig_spec(rig *self, const char *problem_id, const char *model_id, task_spec
                        .suite = xstrdup("internal"),
                        .contract = contract_text(p->terms),
                        .contract_hash = contract_hash(p->terms),
-                       .prompt = put(self, p->prompt),
-                       .reference = put(self, p->reference),
+                       .prompt = put(artifacts, p->prompt),
+                       .reference = put(artifacts, p->reference),
                        .reference_file = xasprintf("%s/reference.py", p->folder),
-                       .gold_source = put(self, p->gold_source),
-                       .gold_plan = put(self, p->gold_plan),
+                       .gold_source = put(artifacts, p->gold_source),
+                       .gold_plan = put(artifacts, p->gold_plan),
                        .entrant = xstrdup(model_id),
                        .seed = 7,
                        .device = xstrdup("fake"),
@@ -411,6 +412,11 @@ void rig_spec(rig *self, const char *problem_id, const char *model_id, task_spec
         out->models[i] = xstrdup(model_id);
         out->budgets[i] = budgets[i];
     }
+}
+
+void rig_spec(rig *self, const char *problem_id, const char *model_id, task_spec *out)
+{
+    rig_fill_spec(self->suite, self->artifacts, problem_id, model_id, out);
 }
 
 void rig_ledger(rig *self, ledger *out)
@@ -430,7 +436,7 @@ static void fill_checkpoint(rig *self, checkpoint *out)
     out->calls = xcalloc(RECORDS_MAX, sizeof(*out->calls));
     for (size_t i = 0; i < t->stage_count; i++) {
         out->stages[i].stage = t->parsed[i].stage;
-        out->stages[i].record = put(self, t->stages[i]);
+        out->stages[i].record = put(self->artifacts, t->stages[i]);
     }
     out->stage_count = t->stage_count;
     for (size_t i = 0; i < t->call_count; i++) {
@@ -439,7 +445,7 @@ static void fill_checkpoint(rig *self, checkpoint *out)
         assert_int_equal(call_record_read(t->calls[i], strlen(t->calls[i]), &call, &e), 0);
         out->calls[i].stage = xstrdup(call.stage);
         out->calls[i].index = call.index;
-        out->calls[i].record = put(self, t->calls[i]);
+        out->calls[i].record = put(self->artifacts, t->calls[i]);
         call_record_fini(&call);
     }
     out->call_count = t->call_count;

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 
 #include "agent-node/pipeline.h"
+#include "suites/suite.h"
 
 typedef struct rig rig;
 
@@ -28,6 +29,10 @@ void rig_write(const rig *self, const char *name, const char *text);
 /* rig_spec fills a `synthesize` spec of an internal problem for the model id (all stages). Texts are
  * owned by the spec. */
 void rig_spec(rig *self, const char *problem, const char *model_id, task_spec *out);
+
+/* rig_fill_spec is the same without a rig: the texts go into `artifacts`. */
+void rig_fill_spec(const suite *all, blob_store *artifacts, const char *problem,
+                   const char *model_id, task_spec *out);
 
 /* rig_run runs a spec from what the rig's coordinator has recorded of it so far. */
 int rig_run(rig *self, const task_spec *spec, err *e);

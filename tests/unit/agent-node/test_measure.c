@@ -21,7 +21,7 @@ typedef struct bench {
     stage_record record;
     measurement_record row;
     runner_verdict verdict;
-    bool hit;
+    baseline_origin origin;
     err e;
 } bench;
 
@@ -66,7 +66,7 @@ static int find_baseline(bench *b)
     const pipeline *p = &b->work.p;
     lane *held = hold(b);
     stage_record_fini(&b->record);
-    int rc = measure_baseline(p, held, &b->record, &b->hit, &b->e);
+    int rc = measure_baseline(p, held, &b->record, &b->origin, &b->e);
     lanes_release(p->node->lanes, &held);
     return rc;
 }
@@ -169,7 +169,7 @@ static void every_mode_has_a_row_and_the_fastest_wins(void **state)
     bench b;
     bench_open(&b, TIMES);
     assert_ok(find_baseline(&b), b.e);
-    assert_false(b.hit);
+    assert_int_equal(b.origin, BASELINE_FOUND);
     assert_int_equal(b.record.measurement_count, 3);
     const measurement_record *eager = row_of(&b, "eager");
     assert_true(is(eager->median_ms, 0.06) && !eager->winner);
@@ -189,7 +189,7 @@ static void a_stored_baseline_is_used_the_second_time(void **state)
     assert_ok(find_baseline(&b), b.e);
     assert_string_equal(b.spy.winner, "");
     assert_ok(find_baseline(&b), b.e);
-    assert_true(b.hit);
+    assert_int_equal(b.origin, BASELINE_KNOWN);
     assert_string_equal(b.spy.winner, "default"); /* the judge is told whom to time again */
     assert_int_equal(b.record.measurement_count, 2);
     assert_non_null(row_of(&b, "eager"));
@@ -205,7 +205,7 @@ static void a_baseline_of_another_contract_is_not_used(void **state)
     assert_ok(find_baseline(&b), b.e);
     b.spec.contract_hash.bytes[0] ^= 1;
     assert_ok(find_baseline(&b), b.e);
-    assert_false(b.hit);
+    assert_int_equal(b.origin, BASELINE_FOUND);
     assert_string_equal(b.spy.winner, "");
     bench_close(&b);
 }
@@ -219,7 +219,7 @@ static void when_every_mode_fails_nothing_is_stored(void **state)
     assert_int_equal(b.record.measurement_count, 0);
     rig_write(b.rig, "fake.json", TIMES);
     assert_ok(find_baseline(&b), b.e);
-    assert_false(b.hit);
+    assert_int_equal(b.origin, BASELINE_FOUND);
     assert_int_equal(b.record.measurement_count, 3);
     bench_close(&b);
 }

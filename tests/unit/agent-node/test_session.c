@@ -438,11 +438,27 @@ static void a_stopped_session_wakes_who_waits(void **state)
     assert_int_equal(c.rc, -1);
     assert_int_equal(c.e.code, ERR_UNAVAILABLE);
     ask(&c, MSG_STAGE);
+    c.e = (err){0};
     call(&c); /* too late */
     assert_int_equal(c.rc, -1);
+    assert_int_equal(c.e.code, ERR_UNAVAILABLE);
     message m;
     message_init(&m, MSG_PROGRESS);
     assert_int_equal(session_post(f->session, &m, NULL), -1);
+    message_init(&m, MSG_PROGRESS);
+    assert_int_equal(session_try_post(f->session, &m, &c.e), -1);
+    assert_int_equal(c.e.code, ERR_UNAVAILABLE);
+}
+
+static void a_stopped_session_says_bye(void **state)
+{
+    fixture *f = *state;
+    admit(f);
+    session_stop(f->session);
+    join(f);
+    SCOPED(message_fini) message m = {0};
+    desk_next(f->desk, MSG_BYE, &m);
+    assert_string_equal(m.body.bye.text, "the node stops");
 }
 
 static void what_was_posted_before_the_end_still_goes_out(void **state)
@@ -544,6 +560,7 @@ int main(void)
         NODE_TEST(a_freed_slot_is_asked_for),
         NODE_TEST(a_new_coordinator_voids_every_lease),
         NODE_TEST(a_stopped_session_wakes_who_waits),
+        NODE_TEST(a_stopped_session_says_bye),
         NODE_TEST(what_was_posted_before_the_end_still_goes_out),
         NODE_TEST(bye_ends_the_node_in_peace),
         NODE_TEST(a_session_without_a_coordinator_can_be_stopped),
