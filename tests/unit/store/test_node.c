@@ -1,4 +1,4 @@
-/* test_node - machines and stored baselines: the newest word stands
+/* test_node - machines: one row each, an event a change
  *
  * SPDX-License-Identifier: MIT */
 /* cmocka wants these first. */
@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "common/scoped.h"
-#include "store/baseline.h"
 #include "store/node.h"
 #include "tests/unit/store/fixture.h"
 
@@ -53,44 +52,10 @@ static void a_node_is_one_row_and_each_change_an_event(void **state)
     assert_int_equal(fixture_count(f, "event WHERE kind = 'node_lost'"), 1);
 }
 
-static int put_baseline_fn(store_tx *tx, void *arg, err *e)
-{
-    return baseline_put(tx, arg, e);
-}
-
-static int get_baseline_fn(store_tx *tx, void *arg, err *e)
-{
-    baseline_row *row = arg;
-    return baseline_get(tx, row->key, row, e);
-}
-
-static void the_newest_baseline_of_a_key_stands(void **state)
-{
-    (void)state;
-    SCOPED(fixture_destroy) fixture *f = fixture_create();
-    char key[HASH_HEX];
-    hash name = hash_of_text("key");
-    hash_hex(&name, key);
-    baseline_row wanted = {.key = key};
-    fixture_fails(f, get_baseline_fn, &wanted, ERR_NOT_FOUND);
-    baseline_row row = {key, "{\"winner\":\"eager\"}", fixture_text(f, "cache"), 100};
-    fixture_do(f, put_baseline_fn, &row);
-    row = (baseline_row){key, "{\"winner\":\"default\"}", {{0}}, 200};
-    fixture_do(f, put_baseline_fn, &row);
-    wanted = (baseline_row){.key = key};
-    fixture_do(f, get_baseline_fn, &wanted);
-    assert_string_equal(wanted.record, "{\"winner\":\"default\"}");
-    assert_true(hash_is_zero(&wanted.cache));
-    baseline_row_fini(&wanted);
-    row.key = "short";
-    fixture_fails(f, put_baseline_fn, &row, ERR_PROTOCOL);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_node_is_one_row_and_each_change_an_event),
-        cmocka_unit_test(the_newest_baseline_of_a_key_stands),
     };
-    return cmocka_run_group_tests_name("node and baseline", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("node", tests, NULL, NULL);
 }

@@ -10,7 +10,6 @@
 
 #include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -210,55 +209,6 @@ static void a_full_queue_refuses_and_takes_nothing(void **state)
 
 /* ---- who may open ---- */
 
-static void a_second_owner_is_told_the_first_ones_pid(void **state)
-{
-    (void)state;
-    SCOPED(fixture_destroy) fixture *f = fixture_create();
-    int ready[2];
-    assert_int_equal(pipe(ready), 0);
-    pid_t child = fork();
-    if (child == 0) { /* a process of its own: flock is per open file, and PIDs differ */
-        err e = {0};
-        char text[ERR_TEXT_MAX] = "opened";
-        if (store_open(f->path, STORE_OWN, &e) == NULL)
-            memcpy(text, e.text, sizeof text);
-        _exit(write(ready[1], text, sizeof text) == sizeof text && e.code == ERR_CONFLICT ? 0 : 1);
-    }
-    char text[ERR_TEXT_MAX], want[ERR_TEXT_MAX];
-    assert_int_equal(read(ready[0], text, sizeof text), sizeof text);
-    int status;
-    waitpid(child, &status, 0);
-    assert_int_equal(status, 0);
-    snprintf(want, sizeof want, "%s is owned by PID %ld: use --coordinator URI, or wait for it",
-             f->path, (long)getpid());
-    assert_string_equal(text, want);
-}
-
-static void a_killed_owner_leaves_no_lock_behind(void **state)
-{
-    (void)state;
-    SCOPED(fixture_destroy) fixture *f = fixture_create();
-    store_destroy(&f->db);
-    int ready[2];
-    assert_int_equal(pipe(ready), 0);
-    pid_t child = fork();
-    if (child == 0) {
-        err e = {0};
-        store *db = store_open(f->path, STORE_OWN, &e);
-        if (db == NULL || write(ready[1], "r", 1) != 1)
-            _exit(1);
-        pause();
-    }
-    char byte;
-    assert_int_equal(read(ready[0], &byte, 1), 1);
-    err e = {0};
-    assert_null(store_open(f->path, STORE_OWN, &e));
-    assert_int_equal(e.code, ERR_CONFLICT);
-    kill(child, SIGKILL);
-    waitpid(child, NULL, 0);
-    fixture_reopen(f);
-}
-
 static void a_reader_works_beside_the_owner_and_changes_nothing(void **state)
 {
     (void)state;
@@ -287,44 +237,6 @@ static void a_missing_file_is_a_sentence_for_readers(void **state)
                         "there is no database /tmp/ce-there-is-no-such.db yet: run ce-coord "
                         "eval, or name one with --db");
     assert_false(file_exists("/tmp/ce-there-is-no-such.db"));
-}
-
-static void a_newer_database_is_refused_and_left_alone(void **state)
-{
-    (void)state;
-    SCOPED(fixture_destroy) fixture *f = fixture_create();
-    fixture_exec(f, "PRAGMA user_version = 99");
-    store_destroy(&f->db);
-    static const store_mode modes[] = {STORE_OWN, STORE_READ};
-    for (size_t i = 0; i < 2; i++) {
-        err e = {0};
-        assert_null(store_open(f->path, modes[i], &e));
-        assert_int_equal(e.code, ERR_CONFIG);
-        assert_non_null(strstr(e.text, "written by a newer ce (schema 99"));
-    }
-}
-
-static void foreign_files_are_refused(void **state)
-{
-    (void)state;
-    SCOPED(fixture_destroy) fixture *f = fixture_create();
-    char other[128], text[128];
-    snprintf(other, sizeof other, "%s/other.db", f->folder);
-    snprintf(text, sizeof text, "%s/text.db", f->folder);
-    sqlite3 *db;
-    assert_int_equal(sqlite3_open(other, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "CREATE TABLE a (b)", NULL, NULL, NULL), SQLITE_OK);
-    sqlite3_close(db);
-    assert_int_equal(
-        file_write(text, "this is no database, only a long enough line of text\n", 53, NULL), 0);
-    const char *const paths[] = {other, text};
-    for (size_t i = 0; i < 2; i++) {
-        err e = {0};
-        assert_null(store_open(paths[i], STORE_OWN, &e));
-        assert_int_equal(e.code, ERR_CONFIG);
-        assert_null(store_open(paths[i], STORE_READ, &e));
-        assert_int_equal(e.code, ERR_CONFIG);
-    }
 }
 
 /* Runs in a child that is not root, to whom permissions mean something. */
@@ -380,12 +292,8 @@ int main(void)
         cmocka_unit_test(a_lost_transaction_takes_its_jobs_and_spares_the_next),
         cmocka_unit_test(destroying_answers_every_accepted_job),
         cmocka_unit_test(a_full_queue_refuses_and_takes_nothing),
-        cmocka_unit_test(a_second_owner_is_told_the_first_ones_pid),
-        cmocka_unit_test(a_killed_owner_leaves_no_lock_behind),
         cmocka_unit_test(a_reader_works_beside_the_owner_and_changes_nothing),
         cmocka_unit_test(a_missing_file_is_a_sentence_for_readers),
-        cmocka_unit_test(a_newer_database_is_refused_and_left_alone),
-        cmocka_unit_test(foreign_files_are_refused),
         cmocka_unit_test(read_only_places_are_sentences),
     };
     return cmocka_run_group_tests_name("store", tests, NULL, NULL);

@@ -1,0 +1,98 @@
+/* test_owner - one process writes; a dead one is in nobody's way
+ *
+ * SPDX-License-Identifier: MIT */
+/* cmocka wants these first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/scoped.h"
+#include "common/xalloc.h"
+#include "store/owner.h"
+#include "tests/unit/store/fixture.h"
+
+static void a_second_owner_is_told_the_first_ones_pid(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0) { /* a process of its own: flock is per open file, and PIDs differ */
+        err e = {0};
+        char text[ERR_TEXT_MAX] = "opened";
+        if (store_open(f->path, STORE_OWN, &e) == NULL)
+            memcpy(text, e.text, sizeof text);
+        _exit(write(ready[1], text, sizeof text) == sizeof text && e.code == ERR_CONFLICT ? 0 : 1);
+    }
+    char text[ERR_TEXT_MAX], want[ERR_TEXT_MAX];
+    assert_int_equal(read(ready[0], text, sizeof text), sizeof text);
+    int status;
+    waitpid(child, &status, 0);
+    assert_int_equal(status, 0);
+    snprintf(want, sizeof want, "%s is owned by PID %ld: use --coordinator URI, or wait for it",
+             f->path, (long)getpid());
+    assert_string_equal(text, want);
+}
+
+static void a_killed_owner_leaves_no_lock_behind(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    store_destroy(&f->db);
+    int ready[2];
+    assert_int_equal(pipe(ready), 0);
+    pid_t child = fork();
+    if (child == 0) {
+        err e = {0};
+        store *db = store_open(f->path, STORE_OWN, &e);
+        if (db == NULL || write(ready[1], "r", 1) != 1)
+            _exit(1);
+        pause();
+    }
+    char byte;
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    err e = {0};
+    assert_null(store_open(f->path, STORE_OWN, &e));
+    assert_int_equal(e.code, ERR_CONFLICT);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    fixture_reopen(f);
+}
+
+static void a_lock_can_be_taken_again_after_release(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    SCOPED(scoped_free) char *path = xasprintf("%s/free", f->folder);
+    err e = {0};
+    int first = owner_take(path, &e);
+    assert_true(first >= 0);
+    assert_int_equal(owner_take(path, &e), -1); /* also from the same process */
+    assert_int_equal(e.code, ERR_CONFLICT);
+    owner_release(&first);
+    int second = owner_take(path, &e);
+    assert_true(second >= 0);
+    owner_release(&second);
+    SCOPED(scoped_free) char *nowhere = xasprintf("%s/no/such/folder/x", f->folder);
+    assert_int_equal(owner_take(nowhere, &e), -1);
+    assert_int_equal(e.code, ERR_NOT_FOUND);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_second_owner_is_told_the_first_ones_pid),
+        cmocka_unit_test(a_killed_owner_leaves_no_lock_behind),
+        cmocka_unit_test(a_lock_can_be_taken_again_after_release),
+    };
+    return cmocka_run_group_tests_name("owner", tests, NULL, NULL);
+}
