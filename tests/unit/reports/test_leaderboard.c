@@ -1,4 +1,4 @@
-/* test_leaderboard - Markdown, JSON and CSV of known databases, byte for byte
+/* test_leaderboard - Markdown of known databases, byte for byte
  *
  * SPDX-License-Identifier: MIT */
 /* cmocka wants these first. */
@@ -8,10 +8,6 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <string.h>
-
-#include "common/file.h"
-#include "common/json.h"
 #include "common/scoped.h"
 #include "reports/board.h"
 #include "reports/leaderboard.h"
@@ -48,8 +44,6 @@ static void a_cuda_run_shows_failures_losses_and_nulls_with_reasons(void **state
     filled_cuda(f);
     expect(f, "run-cuda", leaderboard_write, false, "cuda.md");
     expect(f, "run-cuda", leaderboard_write, true, "cuda-stable.md");
-    expect(f, "run-cuda", results_json, false, "cuda.json");
-    expect(f, "run-cuda", results_csv, false, "cuda.csv");
 }
 
 static void a_fake_run_shows_outcomes_only(void **state)
@@ -58,7 +52,6 @@ static void a_fake_run_shows_outcomes_only(void **state)
     SCOPED(fixture_destroy) fixture *f = fixture_create();
     filled_fake(f);
     expect(f, "latest", leaderboard_write, false, "fake.md");
-    expect(f, "latest", results_csv, true, "fake-stable.csv");
 }
 
 static void a_partial_run_says_so_and_counts_the_declared(void **state)
@@ -67,7 +60,6 @@ static void a_partial_run_says_so_and_counts_the_declared(void **state)
     SCOPED(fixture_destroy) fixture *f = fixture_create();
     filled_partial(f);
     expect(f, "run-p", leaderboard_write, false, "partial.md");
-    expect(f, "run-p", results_json, true, "partial-stable.json");
 }
 
 static void several_runs_make_one_board(void **state)
@@ -82,46 +74,6 @@ static void several_runs_make_one_board(void **state)
     buf_init(&out, MAX);
     leaderboard_write(b, false, &out);
     golden("two-runs.md", buf_text(&out));
-    buf_clear(&out);
-    results_json(b, false, &out);
-    SCOPED(json_destroy)
-    json *root = json_parse_tree(buf_text(&out), out.size, "results.json", NULL);
-    assert_non_null(root); /* written piece by piece: still one document */
-    assert_int_equal(json_size(json_get(root, "runs")), 2);
-    assert_int_equal(json_size(json_get(root, "entrants")), 3);
-    assert_int_equal(json_size(json_get(root, "tasks")), 12);
-}
-
-static void no_argument_takes_the_newest_ranked_run_of_each_entrant(void **state)
-{
-    (void)state;
-    SCOPED(fixture_destroy) fixture *f = fixture_create();
-    err e = {0};
-    assert_null(board_read(f->db, &(board_ask){0}, &e));
-    assert_int_equal(e.code, ERR_NOT_FOUND);
-    filled_fake(f);
-    SCOPED(board_destroy) board *only_fake = read_runs(f, NULL, 0);
-    assert_int_equal(only_fake->run_count, 1); /* better than nothing, and it says what it is */
-    filled_cuda(f);
-    filled_newer(f);
-    SCOPED(board_destroy) board *b = read_runs(f, NULL, 0);
-    assert_int_equal(b->run_count, 2);
-    assert_int_equal(b->entrant_count, 3);
-    assert_false(board_any_kind(b, "fake"));
-    assert_true(board_rankable(b));
-}
-
-static void unknown_and_repeated_runs_are_refused(void **state)
-{
-    (void)state;
-    SCOPED(fixture_destroy) fixture *f = fixture_create();
-    filled_cuda(f);
-    const char *const twice[] = {"run-cuda", "run-c"}, *const unknown[] = {"nope"};
-    err e = {0};
-    assert_null(board_read(f->db, &(board_ask){.runs = twice, .run_count = 2}, &e));
-    assert_int_equal(e.code, ERR_USAGE);
-    assert_null(board_read(f->db, &(board_ask){.runs = unknown, .run_count = 1}, &e));
-    assert_string_equal(e.text, "there is no run nope");
 }
 
 /* The same outcomes in another run at another time, on another node. */
@@ -164,8 +116,6 @@ int main(void)
         cmocka_unit_test(a_fake_run_shows_outcomes_only),
         cmocka_unit_test(a_partial_run_says_so_and_counts_the_declared),
         cmocka_unit_test(several_runs_make_one_board),
-        cmocka_unit_test(no_argument_takes_the_newest_ranked_run_of_each_entrant),
-        cmocka_unit_test(unknown_and_repeated_runs_are_refused),
         cmocka_unit_test(equal_outcomes_give_equal_stable_bytes),
     };
     return cmocka_run_group_tests_name("leaderboard", tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* test_runs - the texts of runs, status and inspect
+/* test_runs - the texts of runs and status
  *
  * SPDX-License-Identifier: MIT */
 /* cmocka wants these first. */
@@ -8,10 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <string.h>
-
 #include "common/scoped.h"
-#include "reports/inspect.h"
 #include "reports/runs.h"
 #include "store/node.h"
 #include "tests/unit/reports/filled.h"
@@ -19,16 +16,6 @@
 enum { MAX = 1024 * 1024 };
 
 typedef int write_fn(store *db, const char *name, buf *out, err *e);
-
-static int inspect_as_text(store *db, const char *name, buf *out, err *e)
-{
-    return inspect_write(db, name, false, out, e);
-}
-
-static int inspect_as_json(store *db, const char *name, buf *out, err *e)
-{
-    return inspect_write(db, name, true, out, e);
-}
 
 static int runs_as_text(store *db, const char *name, buf *out, err *e)
 {
@@ -71,11 +58,6 @@ static void every_view_is_as_expected(void **state)
         {status_text, "run-part", "status.txt"},
         {status_text, NULL, "status.txt"}, /* latest by id: run-part */
         {status_json, "run-part", "status.json"},
-        {inspect_as_text, "run-part", "inspect-run.txt"},
-        {inspect_as_json, "run-part", "inspect-run.json"},
-        {inspect_as_text, "run-cuda-add-mock-0", "inspect-task.txt"},
-        {inspect_as_text, "run-cuda-scan-m", "inspect-measured.txt"},
-        {inspect_as_json, "run-cuda-add-mock-0", "inspect-task.json"},
     };
     SCOPED(fixture_destroy) fixture *f = filled();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -99,54 +81,6 @@ static void an_empty_database_says_so(void **state)
     assert_string_equal(buf_text(&out), "no runs yet\n");
     assert_int_equal(status_text(f->db, NULL, &out, &e), -1);
     assert_string_equal(e.text, "there is no run yet");
-    assert_int_equal(inspect_write(f->db, "latest", false, &out, &e), -1);
-    assert_int_equal(e.code, ERR_NOT_FOUND);
-}
-
-static void stored_texts_are_shown_alone(void **state)
-{
-    (void)state;
-    SCOPED(fixture_destroy) fixture *f = filled();
-    static const char kernel[] = "extern \"C\" __global__ void k() {}\n";
-    static const struct {
-        const char *task;
-        inspect_part part;
-        const char *want; /* NULL: there is none */
-    } rows[] = {
-        {"run-cuda-add-mock-0", INSPECT_SOURCE, kernel},
-        {"run-cuda-add-mock-0", INSPECT_PLAN, kernel},
-        {"run-cuda-add-mock-0", INSPECT_LOG, kernel},
-        {"run-cuda-add-mock-0", INSPECT_REPORT, NULL},
-        {"run-cuda-scan-mock-0", INSPECT_ANSWERS,
-         "==== interview 0: mock:demo, ok\nan answer\n==== codegen 0: mock:demo, ok\nan answer\n"},
-        {"run-cuda-add-gold-0", INSPECT_ANSWERS, NULL},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        SCOPED(buf_fini) buf out = {0};
-        buf_init(&out, MAX);
-        err e = {0};
-        int rc = inspect_show(f->db, rows[i].task, rows[i].part, &out, &e);
-        assert_int_equal(rc, rows[i].want != NULL ? 0 : -1);
-        if (rows[i].want != NULL)
-            assert_string_equal(buf_text(&out), rows[i].want);
-        else
-            assert_int_equal(e.code, ERR_NOT_FOUND);
-    }
-}
-
-static void ambiguous_and_unknown_names_are_told_apart(void **state)
-{
-    (void)state;
-    SCOPED(fixture_destroy) fixture *f = filled();
-    SCOPED(buf_fini) buf out = {0};
-    buf_init(&out, MAX);
-    err e = {0};
-    assert_int_equal(inspect_write(f->db, "run", false, &out, &e), -1);
-    assert_int_equal(e.code, ERR_CONFLICT);
-    assert_int_equal(inspect_write(f->db, "run-cuda-add", false, &out, &e), -1);
-    assert_int_equal(e.code, ERR_CONFLICT);
-    assert_int_equal(inspect_write(f->db, "zzz", false, &out, &e), -1);
-    assert_string_equal(e.text, "there is no run and no task zzz");
 }
 
 int main(void)
@@ -154,8 +88,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_view_is_as_expected),
         cmocka_unit_test(an_empty_database_says_so),
-        cmocka_unit_test(stored_texts_are_shown_alone),
-        cmocka_unit_test(ambiguous_and_unknown_names_are_told_apart),
     };
-    return cmocka_run_group_tests_name("runs, status, inspect", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("runs", tests, NULL, NULL);
 }
