@@ -276,7 +276,7 @@ static int fake_baseline(void *impl, const judge_baseline_request *request, judg
     (void)e;
     judge_fake *self = impl;
     SCOPED(scoped_free) char *shape = contract_shape_label(self->terms, request->shape);
-    judge_baseline b = {.cache_hit = request->cache != NULL};
+    judge_baseline b = {.cache_hit = request->winner != NULL};
     b.modes = xcalloc(json_size(self->answers.baselines) + 1, sizeof *b.modes);
     for (size_t i = 0; judge_modes[i] != NULL; i++) {
         const json *samples = json_get(self->answers.baselines, judge_modes[i]);

@@ -177,9 +177,9 @@ static int take_modes(const pipeline *p, judge_baseline *found, stage_record *re
     return 0;
 }
 
-/* What a later run needs to skip the compilation. */
-static int store_baseline(const pipeline *p, const hash *key, const judge_facts *facts,
-                          const judge_baseline *found, const stage_record *rows, err *e)
+/* What a later run needs to skip the compilation. A baseline known before keeps its modes' times. */
+static int store_baseline(const pipeline *p, const hash *key, const baseline_record *rows,
+                          const judge_baseline *found, const judge_facts *facts, err *e)
 {
     SCOPED(scoped_free) char *shape = contract_shape_label(p->terms, &p->terms->benchmark);
     baseline_record record = {.problem = p->spec->problem,
@@ -187,8 +187,8 @@ static int store_baseline(const pipeline *p, const hash *key, const judge_facts 
                               .device = (char *)(uintptr_t)p->facts->name,
                               .driver = (char *)(uintptr_t)facts->driver,
                               .torch = (char *)(uintptr_t)facts->torch,
-                              .modes = rows->measurements,
-                              .mode_count = rows->measurement_count,
+                              .modes = rows->modes,
+                              .mode_count = rows->mode_count,
                               .winner = found->winner};
     if (found->cache != NULL &&
         ledger_put(p->ledger, found->cache, found->cache_size, &record.cache, e) != 0) {
@@ -209,7 +209,17 @@ static int recall_baseline(const pipeline *p, const hash *key, baseline_record *
                                                   : 0;
 }
 
-int measure_baseline(const pipeline *p, lane *held, stage_record *record, bool *hit, err *e)
+static baseline_origin origin_of(const baseline_record *stored, const judge_baseline *found)
+{
+    if (stored->winner == NULL) {
+        return BASELINE_FOUND;
+    }
+    return found->cache_hit || strcmp(stored->winner, "eager") == 0 ? BASELINE_KNOWN
+                                                                    : BASELINE_COMPILED;
+}
+
+int measure_baseline(const pipeline *p, lane *held, stage_record *record, baseline_origin *origin,
+                     err *e)
 {
     SCOPED(baseline_record_fini) baseline_record stored = {0};
     SCOPED(judge_baseline_fini) judge_baseline found = {0};
@@ -234,8 +244,10 @@ int measure_baseline(const pipeline *p, lane *held, stage_record *record, bool *
     if (judge_baseline_run(j, &request, &found, e) != 0 || take_modes(p, &found, record, e) != 0) {
         return -1;
     }
-    *hit = stored.winner != NULL;
-    return stored.winner == NULL && found.winner != NULL
-               ? store_baseline(p, &key, facts, &found, record, e)
+    *origin = origin_of(&stored, &found);
+    baseline_record rows = {.modes = record->measurements, .mode_count = record->measurement_count};
+    bool better = stored.winner == NULL || (hash_is_zero(&stored.cache) && found.cache != NULL);
+    return better && found.winner != NULL
+               ? store_baseline(p, &key, stored.winner == NULL ? &rows : &stored, &found, facts, e)
                : 0;
 }

@@ -20,9 +20,16 @@ enum { MEASURE_SAMPLES = 100 };
 int measure_candidate(const pipeline *p, lane *held, const candidate *c, int64_t number,
                       measurement_record *row, runner_verdict *verdict, err *e);
 
+typedef enum baseline_origin {
+    BASELINE_FOUND, /* every mode compiled and timed */
+    BASELINE_KNOWN, /* from the store: eager and the winner timed again, nothing compiled */
+    BASELINE_COMPILED /* from the store, but the winner's compiler cache was not there or did not do */
+} baseline_origin;
+
 /* measure_baseline finds the fastest baseline, from the store when it was found before (then eager and
- * the stored winner are timed again), and appends a row a mode. *hit tells that nothing was compiled. */
-int measure_baseline(const pipeline *p, lane *held, stage_record *record, bool *hit, err *e);
+ * the stored winner are timed again), and appends a row a mode. */
+int measure_baseline(const pipeline *p, lane *held, stage_record *record, baseline_origin *origin,
+                     err *e);
 
 /* measure_key names a stored baseline: contract, reference, shape, GPU, driver, torch. */
 hash measure_key(const pipeline *p, const judge_facts *facts);

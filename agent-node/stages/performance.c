@@ -75,7 +75,7 @@ typedef struct step {
     bool checked;            /* it has just passed correctness */
     measurement_record *row; /* candidate: filled when the verdict is ok */
     runner_verdict verdict;  /* candidate */
-    bool hit;                /* baselines: nothing was compiled */
+    baseline_origin origin;  /* baselines */
 } step;
 
 static int run_step(pipeline *p, stage_work *w, step *s, err *e)
@@ -91,7 +91,7 @@ static int run_step(pipeline *p, stage_work *w, step *s, err *e)
 
 static int run_baseline(pipeline *p, lane *held, step *s, err *e)
 {
-    return measure_baseline(p, held, s->record, &s->hit, e);
+    return measure_baseline(p, held, s->record, &s->origin, e);
 }
 
 static int run_candidate(pipeline *p, lane *held, step *s, err *e)
@@ -109,6 +109,13 @@ static int run_candidate(pipeline *p, lane *held, step *s, err *e)
                : 0;
 }
 
+static const char *const origin_notes[] = {
+    [BASELINE_FOUND] = "baseline found anew: every mode compiled and timed",
+    [BASELINE_KNOWN] = "baseline known: nothing compiled, eager and the winner timed again",
+    [BASELINE_COMPILED] =
+        "baseline known, its compiler cache not kept or not usable: the winner was "
+        "compiled again"};
+
 static int find_baseline(pipeline *p, stage_work *w, race *r, err *e)
 {
     step s = {.run = run_baseline, .record = &w->record};
@@ -117,8 +124,7 @@ static int find_baseline(pipeline *p, stage_work *w, race *r, err *e)
     }
     const measurement_record *winner = find_row(&w->record, "baseline");
     r->baseline_ms = winner != NULL ? winner->median_ms : (double)NAN;
-    stage_note(w, s.hit ? "baseline known: nothing compiled, eager and the winner timed again"
-                        : "baseline found anew: every mode compiled and timed");
+    stage_note(w, "%s", origin_notes[s.origin]);
     return 0;
 }
 

@@ -18,12 +18,12 @@
 #include "tests/support/rig.h"
 
 /* Runs one problem with a mock script given as JSON text; the answers come from the rig's rules. */
-static inline int run_mock(rig *r, const char *problem, const char *script, task_spec *spec, err *e)
+static inline int run_mock(rig *r, const char *problem_id, const char *script, task_spec *spec, err *e)
 {
     char id[128];
     rig_write(r, "mock.json", script);
     snprintf(id, sizeof(id), "mock:%s/mock.json", rig_folder(r));
-    rig_spec(r, problem, id, spec);
+    rig_spec(r, problem_id, id, spec);
     return rig_run(r, spec, e);
 }
 
