@@ -13,9 +13,9 @@
 #include <stdbool.h>
 
 #include "agent-node/pipeline.h"
-#include "suites/suite.h"
 
 typedef struct rig rig;
+struct suite;
 
 /* rig_create: fake_script is the JSON text of the fake device's script, or NULL. */
 rig *rig_create(const char *fake_script);
@@ -31,7 +31,7 @@ void rig_write(const rig *self, const char *name, const char *text);
 void rig_spec(rig *self, const char *problem, const char *model_id, task_spec *out);
 
 /* rig_fill_spec is the same without a rig: the texts go into `artifacts`. */
-void rig_fill_spec(const suite *all, blob_store *artifacts, const char *problem,
+void rig_fill_spec(const struct suite *all, blob_store *artifacts, const char *problem,
                    const char *model_id, task_spec *out);
 
 /* rig_run runs a spec from what the rig's coordinator has recorded of it so far. */

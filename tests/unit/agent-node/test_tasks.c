@@ -19,6 +19,7 @@
 #include "common/file.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
+#include "suites/suite.h"
 #include "tests/support/desk.h"
 #include "tests/support/rig.h"
 
