@@ -32,10 +32,9 @@
 
 enum {
     GATE_TEXT_MAX = 512,
-    GATE_SHARED_MAX =
-        227 * 1024, /* static, per block; what an architecture has less, ptxas refuses */
-    GATE_LOCAL_MAX = 512 * 1024, /* per thread */
-    GATE_REGISTER_MAX = 255      /* per thread */
+    GATE_SHARED_MAX = 228 * 1024, /* static, per block, with the 1 KiB reserved from sm_90 on */
+    GATE_LOCAL_MAX = 512 * 1024,  /* per thread */
+    GATE_REGISTER_MAX = 255       /* per thread */
 };
 
 typedef struct gate_input {

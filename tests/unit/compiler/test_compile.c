@@ -285,22 +285,30 @@ static void toolkit_headers_stay_readable(void **state)
 
 /* ---- deadlines and deaths ---- */
 
-static const char endless[] = "template <int A, int B> struct f { static constexpr long v = f<A - "
-                              "1, B>::v + f<A - 1, B + 1>::v; };\n"
-                              "template <int B> struct f<0, B> { static constexpr long v = B; };\n"
-                              "extern \"C\" __global__ void k(long *y) { y[0] = f<190, 0>::v; }\n";
+/* A type that doubles 60 times. */
+static const char endless[] =
+    "template <class T, class U> struct P {};\n"
+    "template <int N> struct R {\n"
+    "    using T = P<typename R<N - 1>::T, P<typename R<N - 1>::T, int>>;\n};\n"
+    "template <> struct R<0> { using T = int; };\n"
+    "template <class T> struct S { static constexpr long v = 1; };\n"
+    "template <class A, class B> struct S<P<A, B>> {\n"
+    "    static constexpr long v = (S<A>::v ^ S<B>::v) + sizeof(P<B, A>);\n};\n"
+    "extern \"C\" __global__ void k(long *y) { y[0] = S<R<60>::T>::v; }\n";
 
 static void a_time_bomb_meets_the_deadline(void **state)
 {
     (void)state;
     static const char *const bombs[] = {
         /* constant evaluation */
-        "constexpr long f(long n) { long s = 0; for (long i = 0; i < n; i++) s += i ^ n; return s; "
+        "__device__ constexpr long f(long n) { long s = 0; for (long i = 0; i < n; i++) s += i ^ "
+        "n; return s; "
         "}\n"
-        "constexpr long g(long n) { long s = 0; for (long i = 0; i < n; i++) s += f(900000); "
+        "__device__ constexpr long g(long n) { long s = 0; for (long i = 0; i < n; i++) s += "
+        "f(900000); "
         "return s; }\n"
-        "extern \"C\" __global__ void k(long *y) { static constexpr long v = g(900000); y[0] = v; "
-        "}\n",
+        "static_assert(g(900000) != 1, \"\");\n"
+        "extern \"C\" __global__ void k(long *y) { y[0] = 1; }\n",
         endless,
         /* a macro that doubles 40 times */
         "#define A0 y[0] += 1;\n"
@@ -378,7 +386,7 @@ static size_t children_of(pid_t parent, pid_t *out, size_t room)
 }
 
 typedef struct victim {
-    pid_t own[8]; /* children that are not to be hit */
+    pid_t own[16]; /* children that are not to be hit */
     size_t own_count;
     int kills; /* how many to hit */
     int done;
@@ -407,25 +415,24 @@ static long cpu_ticks(pid_t pid)
     return at != NULL ? strtol(at, NULL, 10) : -1;
 }
 
-/* kill_busy kills a child that is neither ours nor idle: one that computes. */
+enum { BUSY_SECONDS = 2 }; /* starting takes less */
+
+/* kill_busy kills a child that is neither idle nor starting: one that has computed for long. */
 static void *kill_busy(void *arg)
 {
     victim *v = arg;
-    int64_t until = clock_mono_ms() + 20000;
-    pid_t hit = 0;
+    const long busy = BUSY_SECONDS * sysconf(_SC_CLK_TCK);
+    int64_t until = clock_mono_ms() + 60000;
     while (v->done < v->kills && clock_mono_ms() < until) {
         pid_t found[16];
         size_t count = children_of(getpid(), found, 16);
         for (size_t i = 0; i < count; i++) {
-            if (is_own(v, found[i]) || found[i] == hit)
+            if (is_own(v, found[i]) || cpu_ticks(found[i]) <= busy)
                 continue;
-            long before = cpu_ticks(found[i]);
-            usleep(100000);
-            if (before < 0 || cpu_ticks(found[i]) <= before + 4)
-                continue;
-            hit = found[i];
-            v->done += kill(hit, SIGKILL) == 0;
+            v->done += kill(found[i], SIGKILL) == 0;
+            v->own[v->own_count++] = found[i]; /* once is enough */
         }
+        usleep(20000);
     }
     return NULL;
 }
@@ -434,7 +441,7 @@ static void compile_while_killing(int kills, compile_result *out)
 {
     victim v = {.kills = kills};
     v.own_count = children_of(getpid(), v.own, 8);
-    compile_pool *pool = make(1, 4000, 0);
+    compile_pool *pool = make(1, 10000, 0);
     pthread_t killer;
     assert_int_equal(pthread_create(&killer, NULL, kill_busy, &v), 0);
     run(pool, endless, out);
