@@ -201,6 +201,7 @@ void coord_goodbye(coord *self, const char *text)
         message_init(&m, MSG_BYE);
         message_cut_str(&m.body.bye.text, text, 240);
         coord_send(self, &nodes_get(self->nodes, i)->peer, &m);
+        handout_lose_node(self, i, NODE_LEFT, text);
     }
 }
 

@@ -174,6 +174,7 @@ static void on_signal(void *arg)
         return;
     if (self->stops++) {
         print_resume(self);
+        file_remove_tree(self->coord->folder, NULL);
         _exit(CMD_EXIT_INTERRUPTED); /* the store is safe at any moment; children die with us */
     }
     progress_say(self->progress, "stopping: tasks in flight are cancelled (once more: at once)");

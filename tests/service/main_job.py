@@ -20,6 +20,7 @@ def test_gold_passes_and_leaves_four_files(place):
     expect(place.count("run", "state = 'complete'") == 1)
     expect(place.count("task", "kind = 'contract' AND outcome = 'ok'") == 2)
     expect(place.count("ranked") == 0, "the fake device is never ranked")
+    expect(place.rows("SELECT name, state FROM node") == [("local", "left")], place.rows("SELECT * FROM node"))
 
 
 def test_json_goes_to_stdout_alone(place):
