@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
 """kill -9 of ce-coord at several moments: --resume completes, no recorded answer is asked for again."""
+import resource
 import signal
+import subprocess
 
-from ce import exits, expect, local_node_of, main
+from ce import PATIENCE, exits, expect, local_node_of, main
 from node_killed import SLOW, check_nothing_twice, recorded
 
 PROBLEMS = "vector_add_fp32,silu_fp16"
@@ -66,6 +68,24 @@ def test_resuming_a_complete_run_only_reports(place):
     exits(place.run("eval", "--resume", "latest"), 0)
     expect(place.rows("SELECT finished_ms FROM run") == finished)
     expect((place.out / "leaderboard.md").read_bytes() == board)
+
+
+def limit_files():
+    """Files end at 300 KiB: what a full disk does to the database."""
+    signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300 * 1024, 300 * 1024))
+
+
+def test_a_full_disk_stops_the_run_cleanly(place):
+    model = place.mock([{"gold": True}])
+    done = subprocess.run(place.command("eval", "--suite", "internal", "--model-id", model, "--samples", 20, "--only",
+                                        PROBLEMS), cwd=place.dir, capture_output=True, text=True, timeout=PATIENCE,
+                          stdin=subprocess.DEVNULL, preexec_fn=limit_files)
+    exits(done, 1)
+    expect("ce-coord eval: " in done.stderr and "resume with: " in done.stderr, done.stderr[-2000:])
+    before = recorded(place)
+    exits(place.run("eval", "--resume", "latest", timeout=200), 0)
+    check_nothing_twice(place, before, 2 + 40)
 
 
 if __name__ == "__main__":
