@@ -305,7 +305,7 @@ static void a_time_bomb_meets_the_deadline(void **state)
         "n; return s; "
         "}\n"
         "__device__ constexpr long g(long n) { long s = 0; for (long i = 0; i < n; i++) s += "
-        "f(900000); "
+        "f(900000 + i); "
         "return s; }\n"
         "static_assert(g(900000) != 1, \"\");\n"
         "extern \"C\" __global__ void k(long *y) { y[0] = 1; }\n",
