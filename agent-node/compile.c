@@ -113,7 +113,7 @@ static int err_of(const struct msg_compiled *m, err *e)
 
 static int wait_ready(compile_pool *p, bool first, int fd, err *e)
 {
-    message m __attribute__((cleanup(message_fini))) = {0};
+    SCOPED(message_fini) message m = {0};
     if (pipe_recv(fd, START_MS, &m, e) != 0)
         return err_wrap(e, "ce-compiler did not start");
     if (m.type != MSG_COMPILED || m.seq != 0)
@@ -380,7 +380,7 @@ typedef enum try_end {
 static try_end exchange(const compile_pool *p, slot *s, const message *job, compile_result *out,
                         err *e)
 {
-    message answer __attribute__((cleanup(message_fini))) = {0};
+    SCOPED(message_fini) message answer = {0};
     err why;
     if (pipe_send(s->fd, job, &why) != 0 ||
         pipe_recv(s->fd, p->options.deadline_ms, &answer, &why) != 0) {
@@ -434,7 +434,7 @@ int compile_pool_run(compile_pool *self, const compile_request *request, compile
         limit(out, "the source is longer than 1 MiB");
         return 0;
     }
-    message job __attribute__((cleanup(message_fini)));
+    SCOPED(message_fini) message job;
     fill_job(request, &job);
     char text[160];
     for (int i = 0; i < TRIES; i++) {

@@ -140,7 +140,7 @@ static void judge(const parsed *p, const struct msg_compile *job, const nvrtc_ou
 static int examine(const struct msg_compile *job, const nvrtc_output *made,
                    struct msg_compiled *out, err *e)
 {
-    parsed p __attribute__((cleanup(parsed_fini))) = {0};
+    SCOPED(parsed_fini) parsed p = {0};
     err why;
     p.ptx = ptx_parse(made->ptx, made->ptx_size, &why);
     if (p.ptx == NULL) {
@@ -218,7 +218,7 @@ int build_run(const builder *self, const struct msg_compile *job, struct msg_com
 {
     if (!is_arch(job->arch))
         return err_set(e, ERR_USAGE, "\"%.16s\" is no compile target", job->arch);
-    option_list options __attribute__((cleanup(options_fini))) = {.count = 0};
+    SCOPED(options_fini) option_list options = {.count = 0};
     options_fill(&options, self, job->arch, job->line_info);
     const standard_set *given = standard_headers();
     nvrtc_job task = {.source = job->source,
@@ -228,7 +228,7 @@ int build_run(const builder *self, const struct msg_compile *job, struct msg_com
                       .header_texts = given->texts,
                       .header_count = given->count,
                       .log_max = BUILD_LOG_MAX};
-    nvrtc_output made __attribute__((cleanup(nvrtc_output_fini))) = {0};
+    SCOPED(nvrtc_output_fini) nvrtc_output made = {0};
     if (nvrtc_compile(self->compiler, &task, &made, e) != 0)
         return err_wrap(e, "%s", job->arch);
     message_set_str(&out->nvrtc, nvrtc_version(self->compiler));
@@ -241,7 +241,7 @@ int build_warm_up(const builder *self, err *e)
         "extern \"C\" __global__ void k(float *y) { y[threadIdx.x] = sinf(y[0]); }";
     static char arch[] = "sm_80";
     struct msg_compile job = {.arch = arch, .source = source};
-    message answer __attribute__((cleanup(message_fini)));
+    SCOPED(message_fini) message answer;
     message_init(&answer, MSG_COMPILED);
     if (build_run(self, &job, &answer.body.compiled, e) != 0)
         return -1;

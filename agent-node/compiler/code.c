@@ -190,7 +190,7 @@ static void put_whole_function(buf *out, const ptx_module *m, const ptx_function
 
 hash code_of_ptx(const ptx_module *self)
 {
-    buf out __attribute__((cleanup(buf_fini)));
+    SCOPED(buf_fini) buf out;
     buf_init(&out, SERIAL_MAX);
     put_u64(&out, (uint64_t)self->version_major << 32 | self->version_minor);
     put_text(&out, self->target);

@@ -101,7 +101,7 @@ void include_fini(include_set *self)
 
 static int add_file(const char *path, const char *name, buf *list, err *e)
 {
-    buf content __attribute__((cleanup(buf_fini)));
+    SCOPED(buf_fini) buf content;
     buf_init(&content, FILE_MAX);
     if (file_read(path, &content, e) != 0)
         return -1;
@@ -153,7 +153,7 @@ static int add_folder(const char *path, const char *name, int depth, buf *list, 
 
 int include_hash(const include_set *self, hash *out, err *e)
 {
-    buf list __attribute__((cleanup(buf_fini)));
+    SCOPED(buf_fini) buf list;
     buf_init(&list, LIST_MAX);
     for (size_t i = 0; i < self->count; i++) {
         buf_printf(&list, "folder %zu\n", i);

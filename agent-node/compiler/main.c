@@ -58,7 +58,7 @@ static const cli_command command = {.name = "",
 
 static void report(int fd, uint64_t seq, const err *e)
 {
-    message m __attribute__((cleanup(message_fini)));
+    SCOPED(message_fini) message m;
     message_init(&m, MSG_COMPILED);
     m.seq = seq;
     m.body.compiled.outcome = OUTCOME_NOT_RUN;
@@ -119,7 +119,7 @@ static int prepare(const settings *s, builder *b, include_set *headers, hash *ke
 
 static int say_ready(int fd, const builder *b, const hash *key, err *e)
 {
-    message m __attribute__((cleanup(message_fini)));
+    SCOPED(message_fini) message m;
     message_init(&m, MSG_COMPILED);
     message_set_str(&m.body.compiled.nvrtc, nvrtc_version(b->compiler));
     m.body.compiled.code = *key;
@@ -128,8 +128,8 @@ static int say_ready(int fd, const builder *b, const hash *key, err *e)
 
 static int serve_one(int fd, const builder *b, err *e)
 {
-    message job __attribute__((cleanup(message_fini))) = {0};
-    message answer __attribute__((cleanup(message_fini))) = {0};
+    SCOPED(message_fini) message job = {0};
+    SCOPED(message_fini) message answer = {0};
     err broken = {.code = ERR_NONE};
     if (pipe_recv(fd, -1, &job, e) != 0)
         return -1;

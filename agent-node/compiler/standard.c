@@ -189,8 +189,10 @@ static const char cxx_limits[] =
     "        __host__ __device__ static constexpr T min() noexcept { return P##_MIN; }     \\\n"
     "        __host__ __device__ static constexpr T lowest() noexcept { return -P##_MAX; } \\\n"
     "        __host__ __device__ static constexpr T max() noexcept { return P##_MAX; }     \\\n"
-    "        __host__ __device__ static constexpr T epsilon() noexcept { return P##_EPSILON; }     \\\n"
-    "        __host__ __device__ static constexpr T denorm_min() noexcept { return P##_TRUE_MIN; } \\\n"
+    "        __host__ __device__ static constexpr T epsilon() noexcept { return P##_EPSILON; }     "
+    "\\\n"
+    "        __host__ __device__ static constexpr T denorm_min() noexcept { return P##_TRUE_MIN; } "
+    "\\\n"
     "        __host__ __device__ static constexpr T infinity() noexcept                   \\\n"
     "        { return __builtin_bit_cast(T, HUGE); }                                       \\\n"
     "        __host__ __device__ static constexpr T quiet_NaN() noexcept                  \\\n"
@@ -216,12 +218,12 @@ static const char cxx_algorithm[] =
     "}\n";
 
 static const standard_set headers = {
-    .names = {"stdint.h", "stddef.h", "limits.h", "float.h", "math.h", "assert.h", "stdio.h",
-              "stdlib.h", "string.h", "cstdint", "cstddef", "climits", "cfloat", "cmath", "cassert",
-              "cstdio", "cstdlib", "cstring", "limits", "algorithm"},
-    .texts = {c_stdint, c_stddef, c_limits, c_float, c_math, nothing, nothing,
-              nothing, nothing, cxx_stdint, cxx_stddef, cxx_limits_h, cxx_float, cxx_math, nothing,
-              nothing, nothing, nothing, cxx_limits, cxx_algorithm},
+    .names = {"stdint.h", "stddef.h", "limits.h", "float.h", "math.h",  "assert.h", "stdio.h",
+              "stdlib.h", "string.h", "cstdint",  "cstddef", "climits", "cfloat",   "cmath",
+              "cassert",  "cstdio",   "cstdlib",  "cstring", "limits",  "algorithm"},
+    .texts = {c_stdint, c_stddef, c_limits,   c_float,    c_math,       nothing,      nothing,
+              nothing,  nothing,  cxx_stdint, cxx_stddef, cxx_limits_h, cxx_float,    cxx_math,
+              nothing,  nothing,  nothing,    nothing,    cxx_limits,   cxx_algorithm},
     .count = 20};
 
 const standard_set *standard_headers(void)

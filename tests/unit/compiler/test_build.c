@@ -1,5 +1,7 @@
 /* One compile without the pool: inside both kinds of sandbox, and the compiler's key.
  *
+ * Modules: nvrtc standard
+ *
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,7 @@
 /* Reading cubins of CUDA 12 and 13, whole and damaged.
  *
+ * Modules: code
+ *
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -197,6 +197,7 @@ static int listen_here(void)
 static void check_kind(sandbox_kind kind)
 {
     SCOPED(scoped_close) int listener = listen_here();
+    assert_true(listener >= 0);
     for (size_t i = 0; i < sizeof acts / sizeof acts[0]; i++) {
         int got = in_child(kind, acts[i].act);
         if (got == BROKEN) {
@@ -225,6 +226,7 @@ static void the_acts_are_possible_without_a_sandbox(void **state)
 {
     (void)state;
     SCOPED(scoped_close) int listener = listen_here();
+    assert_true(listener >= 0);
     act_fn *const open_acts[] = {reads_another_file, climbs_out, connects};
     for (size_t i = 0; i < sizeof open_acts / sizeof open_acts[0]; i++)
         assert_int_equal(in_child(SANDBOX_NONE, open_acts[i]), 1);

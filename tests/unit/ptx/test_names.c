@@ -1,5 +1,7 @@
 /* Names, scopes and the arena they live in.
  *
+ * Modules: arena
+ *
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>

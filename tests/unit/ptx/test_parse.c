@@ -1,5 +1,7 @@
 /* The PTX parser: what NVRTC emits, what people write in inline assembly, and what is no PTX.
  *
+ * Modules: body declare module operand parser
+ *
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
 #include <stdarg.h>
