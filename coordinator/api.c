@@ -443,16 +443,6 @@ static void on_baseline_get(const api_call *call)
 }
 
 /* ---- blobs ---- */
-/* The cache is a convenience: when it is full it starts over. */
-static void cache_put(coord *c, const void *data, size_t size)
-{
-    if (size > COORD_CACHE_BYTES || blob_store_put(c->cache, data, size, NULL, NULL) == 0)
-        return;
-    blob_store_destroy(&c->cache);
-    c->cache = blob_store_create(NULL, COORD_CACHE_BYTES, NULL);
-    blob_store_put(c->cache, data, size, NULL, NULL);
-}
-
 typedef struct blob_job {
     hash name;
     buf data;
@@ -503,7 +493,7 @@ static void blob_read(void *owner, void *arg, int result, const err *e)
         log_err(LOG_WARN, "store", e, "an artifact cannot be read");
     bool found = result == 0 && job->found;
     if (found)
-        cache_put(owner, buf_text(&job->data), job->data.size);
+        coord_cache(owner, buf_text(&job->data), job->data.size);
     answer_blob(owner, &job->ack.peer, &job->get, found ? &job->data : NULL);
     blob_job_free(job);
 }
@@ -550,7 +540,7 @@ static void on_blob_put(const api_call *call)
         acknowledge(call, &e);
     if (got <= 0)
         return;
-    cache_put(c, whole.data, whole.size);
+    coord_cache(c, whole.data, whole.size);
     blob_job *job = blob_job_create(call, &chunk->blob);
     buf_add(&job->data, whole.data, whole.size);
     free(whole.data);

@@ -222,3 +222,12 @@ bool coord_send(coord *self, const peer_id *to, message *m)
     message_fini(m);
     return result == 0;
 }
+
+void coord_cache(coord *self, const void *data, size_t size)
+{
+    if (size > COORD_CACHE_BYTES || blob_store_put(self->cache, data, size, NULL, NULL) == 0)
+        return;
+    blob_store_destroy(&self->cache);
+    self->cache = blob_store_create(NULL, COORD_CACHE_BYTES, NULL);
+    blob_store_put(self->cache, data, size, NULL, NULL);
+}

@@ -85,6 +85,8 @@ void coord_goodbye(coord *self, const char *text);
 int coord_submit(coord *self, store_fn *fn, void *arg, writer_next_fn *next);
 /* coord_send numbers and sends m (finishing it); false when that peer is gone. */
 bool coord_send(coord *self, const peer_id *to, message *m);
+/* coord_cache keeps a blob in memory for the next node that asks; when the cache is full it starts over. */
+void coord_cache(coord *self, const void *data, size_t size);
 /* coord_progressed: something was recorded; looks whether the run is released or finished. */
 void coord_progressed(coord *self);
 

@@ -11,9 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buf.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/xalloc.h"
+#include "store/artifact.h"
 
 static const sched_task *task_of(const coord *c, size_t task)
 {
@@ -32,15 +34,25 @@ void handout_acknowledge(coord *c, const handout_ack *ack, const err *why)
 
 /* ---- granting ---- */
 typedef struct grant_job {
-    size_t task, node;
+    size_t task;
     int64_t token;
     char id[ID_TEXT];
     char name[NODES_NAME];
+    hash spec;
+    buf text; /* of the spec: the node asks for it next */
 } grant_job;
+
+static void grant_job_free(grant_job *job)
+{
+    buf_fini(&job->text);
+    free(job);
+}
 
 static int write_grant(store_tx *tx, void *arg, err *e)
 {
-    const grant_job *job = arg;
+    grant_job *job = arg;
+    if (artifact_get(tx, &job->spec, &job->text, e))
+        return err_wrap(e, "spec of task %s", job->id);
     return task_grant(tx, job->id, job->name, job->token, clock_wall_ms(), e);
 }
 
@@ -67,22 +79,26 @@ static void fill_lease(message *m, const sched_task *task, int64_t token)
     }
 }
 
+static void send_lease(coord *c, const grant_job *job, size_t number)
+{
+    message m;
+    coord_cache(c, buf_text(&job->text), job->text.size);
+    fill_lease(&m, task_of(c, job->task), job->token);
+    if (!coord_send(c, &nodes_get(c->nodes, number)->peer, &m))
+        handout_lose_node(c, number, NODE_LOST, "its connection is gone");
+}
+
 static void granted(void *owner, void *arg, int result, const err *e)
 {
     coord *c = owner;
-    grant_job job = *(grant_job *)arg;
-    free(arg);
-    if (result) {
-        coord_stop(c, COORD_BROKEN, e);
-        return;
-    }
+    grant_job *job = arg;
     lease now;
-    if (lease_check(c->leases, job.task, job.token, &now, NULL))
-        return; /* ended meanwhile: its return is on its way to the store */
-    message m;
-    fill_lease(&m, task_of(c, job.task), job.token);
-    if (!coord_send(c, &nodes_get(c->nodes, now.node)->peer, &m))
-        handout_lose_node(c, now.node, NODE_LOST, "its connection is gone");
+    if (result)
+        coord_stop(c, COORD_BROKEN, e);
+    else if (lease_check(c->leases, job->task, job->token, &now, NULL) == 0)
+        send_lease(c, job, now.node);
+    /* else it ended meanwhile: its return is on its way to the store */
+    grant_job_free(job);
 }
 
 /* Gives one task to one node; false when nothing fits. */
@@ -104,13 +120,14 @@ static bool hand_out_one(coord *c)
     }
     grant_job *job = xcalloc(1, sizeof *job);
     job->task = task;
-    job->node = number;
     job->token = given.token;
+    job->spec = task_of(c, task)->spec;
+    buf_init(&job->text, BLOB_MAX);
     memcpy(job->id, task_of(c, task)->id, ID_TEXT);
     memcpy(job->name, nodes_get(c->nodes, number)->name, NODES_NAME);
     if (coord_submit(c, write_grant, job, granted) == 0)
         return true;
-    free(job);
+    grant_job_free(job);
     return false;
 }
 
