@@ -27,7 +27,8 @@ typedef struct subproc_fd {
 } subproc_fd;
 
 typedef struct subproc_options {
-    const char *const *argv; /* argv[0] is the path (no PATH search unless it has no '/'; our PATH) */
+    const char *const
+        *argv; /* argv[0] is the path (no PATH search unless it has no '/'; our PATH) */
     const char *const
         *env; /* the whole environment, NULL-ended; NULL = empty but for PATH=/usr/bin:/bin */
     const subproc_fd *fds; /* passed on; 0 and 1 default to /dev/null, 2 is inherited */

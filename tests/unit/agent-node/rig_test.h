@@ -18,7 +18,8 @@
 #include "tests/support/rig.h"
 
 /* Runs one problem with a mock script given as JSON text; the answers come from the rig's rules. */
-static inline int run_mock(rig *r, const char *problem_id, const char *script, task_spec *spec, err *e)
+static inline int run_mock(rig *r, const char *problem_id, const char *script, task_spec *spec,
+                           err *e)
 {
     char id[128];
     rig_write(r, "mock.json", script);

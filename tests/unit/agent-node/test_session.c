@@ -18,6 +18,7 @@
 #include "agent-node/session.h"
 #include "common/queue.h"
 #include "common/scoped.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "tests/support/desk.h"
 
@@ -368,7 +369,9 @@ static void a_slow_coordinator_gets_everything_in_order(void **state)
     for (int i = 0; i < POSTS; i++) {
         SCOPED(message_fini) message m = {0};
         desk_next(f->desk, MSG_PROGRESS, &m);
-        assert_int_equal(atol(m.body.progress.stage), i);
+        int64_t number = -1;
+        assert_true(str_to_i64(m.body.progress.stage, &number));
+        assert_int_equal(number, i);
     }
     pthread_join(thread, NULL);
 }

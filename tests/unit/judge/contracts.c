@@ -1,7 +1,7 @@
 /* contracts - see contracts.h
  *
  * SPDX-License-Identifier: MIT */
-#include "contracts.h"
+#include "tests/unit/judge/contracts.h"
 
 /* cmocka wants these first. */
 #include <setjmp.h>

@@ -21,7 +21,7 @@
 #include "agent-node/judge.h"
 #include "agent-node/judge_torch.h"
 #include "common/scoped.h"
-#include "contracts.h"
+#include "tests/unit/judge/contracts.h"
 #include "suites/suite.h"
 
 static const char python[] = "/usr/bin/python3";

@@ -16,7 +16,7 @@
 #include "agent-node/judge.h"
 #include "common/file.h"
 #include "common/scoped.h"
-#include "contracts.h"
+#include "tests/unit/judge/contracts.h"
 
 static char script_path[] = "/tmp/ce-test-fake-XXXXXX";
 

@@ -15,7 +15,7 @@
 #include "agent-node/judge_ops.h"
 #include "common/json.h"
 #include "common/scoped.h"
-#include "contracts.h"
+#include "tests/unit/judge/contracts.h"
 
 static judge *fake(void)
 {
