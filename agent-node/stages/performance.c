@@ -112,9 +112,7 @@ static int run_candidate(pipeline *p, lane *held, step *s, err *e)
 static const char *const origin_notes[] = {
     [BASELINE_FOUND] = "baseline found anew: every mode compiled and timed",
     [BASELINE_KNOWN] = "baseline known: nothing compiled, eager and the winner timed again",
-    [BASELINE_COMPILED] =
-        "baseline known, its compiler cache not kept or not usable: the winner was "
-        "compiled again"};
+    [BASELINE_COMPILED] = "baseline known, no usable compiler cache: the winner compiled again"};
 
 static int find_baseline(pipeline *p, stage_work *w, race *r, err *e)
 {
