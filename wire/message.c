@@ -20,17 +20,17 @@
 
 /* ---- fields in memory ---- */
 
-static void *at(void *base, const field *f)
+static void *at(void *base, const schema_field *f)
 {
     return (char *)base + f->offset;
 }
 
-static const void *at_const(const void *base, const field *f)
+static const void *at_const(const void *base, const schema_field *f)
 {
     return (const char *)base + f->offset;
 }
 
-static size_t list_count(const void *base, const field *f)
+static size_t list_count(const void *base, const schema_field *f)
 {
     size_t count;
     memcpy(&count, (const char *)base + f->count_offset, sizeof(count));
@@ -38,14 +38,14 @@ static size_t list_count(const void *base, const field *f)
 }
 
 /* A list's pointer has the row's type: copied, not read through another pointer type. */
-static char *list_rows(const void *base, const field *f)
+static char *list_rows(const void *base, const schema_field *f)
 {
     char *rows;
     memcpy(&rows, at_const(base, f), sizeof(rows));
     return rows;
 }
 
-static void list_set(void *base, const field *f, char *rows, size_t count)
+static void list_set(void *base, const schema_field *f, char *rows, size_t count)
 {
     memcpy(at(base, f), &rows, sizeof(rows));
     memcpy((char *)base + f->count_offset, &count, sizeof(count));
@@ -53,7 +53,7 @@ static void list_set(void *base, const field *f, char *rows, size_t count)
 
 static void fini_fields(const schema *s, void *base);
 
-static void fini_list(const field *f, void *base)
+static void fini_list(const schema_field *f, void *base)
 {
     char *rows = list_rows(base, f);
     const schema *row = f->row();
@@ -64,12 +64,12 @@ static void fini_list(const field *f, void *base)
 
 static void fini_fields(const schema *s, void *base)
 {
-    for (const field *f = s->fields; f < s->fields + s->field_count; f++) {
-        if (f->type == FIELD_STR)
+    for (const schema_field *f = s->fields; f < s->fields + s->field_count; f++) {
+        if (f->type == SCHEMA_STR)
             free(*(char **)at(base, f));
-        else if (f->type == FIELD_BYTES)
+        else if (f->type == SCHEMA_BYTES)
             free(((message_bytes *)at(base, f))->data);
-        else if (f->type == FIELD_LIST)
+        else if (f->type == SCHEMA_LIST)
             fini_list(f, base);
     }
     memset(base, 0, s->size);
@@ -130,7 +130,7 @@ void message_set_bytes(message_bytes *target, const void *data, size_t size)
 
 /* ---- bounds, the same both ways ---- */
 
-static int check_i64(const field *f, int64_t value, err *e)
+static int check_i64(const schema_field *f, int64_t value, err *e)
 {
     if (value < f->min || value > f->max)
         return err_set(e, ERR_PROTOCOL, "%s: %" PRId64 " is not in %" PRId64 "..%" PRId64, f->name,
@@ -138,7 +138,7 @@ static int check_i64(const field *f, int64_t value, err *e)
     return 0;
 }
 
-static int check_size(const field *f, size_t size, const char *unit, err *e)
+static int check_size(const schema_field *f, size_t size, const char *unit, err *e)
 {
     if (size > (uint64_t)f->max)
         return err_set(e, ERR_PROTOCOL, "%s: %zu %s, the maximum is %" PRId64, f->name, size, unit,
@@ -146,7 +146,7 @@ static int check_size(const field *f, size_t size, const char *unit, err *e)
     return 0;
 }
 
-static int check_text(const field *f, const char *text, size_t size, err *e)
+static int check_text(const schema_field *f, const char *text, size_t size, err *e)
 {
     if (check_size(f, size, "bytes", e) < 0)
         return -1;
@@ -162,7 +162,7 @@ static int check_text(const field *f, const char *text, size_t size, err *e)
 
 static int encode_fields(const schema *s, const void *base, buf *out, err *e);
 
-static int encode_str(const field *f, const char *text, buf *out, err *e)
+static int encode_str(const schema_field *f, const char *text, buf *out, err *e)
 {
     const char *value = text != NULL ? text : "";
     size_t size = strlen(value);
@@ -172,7 +172,7 @@ static int encode_str(const field *f, const char *text, buf *out, err *e)
     return 0;
 }
 
-static int encode_bytes(const field *f, const message_bytes *bytes, buf *out, err *e)
+static int encode_bytes(const schema_field *f, const message_bytes *bytes, buf *out, err *e)
 {
     if (check_size(f, bytes->size, "bytes", e) < 0)
         return -1;
@@ -180,7 +180,7 @@ static int encode_bytes(const field *f, const message_bytes *bytes, buf *out, er
     return 0;
 }
 
-static int encode_list(const field *f, const void *base, buf *out, err *e)
+static int encode_list(const schema_field *f, const void *base, buf *out, err *e)
 {
     const char *rows = list_rows(base, f);
     const schema *row = f->row();
@@ -194,7 +194,7 @@ static int encode_list(const field *f, const void *base, buf *out, err *e)
     return 0;
 }
 
-static int encode_i64(const field *f, int64_t value, buf *out, err *e)
+static int encode_i64(const schema_field *f, int64_t value, buf *out, err *e)
 {
     if (check_i64(f, value, e) < 0)
         return -1;
@@ -202,27 +202,27 @@ static int encode_i64(const field *f, int64_t value, buf *out, err *e)
     return 0;
 }
 
-static int encode_field(const field *f, const void *base, buf *out, err *e)
+static int encode_field(const schema_field *f, const void *base, buf *out, err *e)
 {
     const void *value = at_const(base, f);
     pack_str(out, f->name, strlen(f->name));
     switch (f->type) {
-    case FIELD_I64:
+    case SCHEMA_I64:
         return encode_i64(f, *(const int64_t *)value, out, e);
-    case FIELD_F64:
+    case SCHEMA_F64:
         pack_f64(out, *(const double *)value);
         return 0;
-    case FIELD_BOOL:
+    case SCHEMA_BOOL:
         pack_bool(out, *(const bool *)value);
         return 0;
-    case FIELD_STR:
+    case SCHEMA_STR:
         return encode_str(f, *(char *const *)value, out, e);
-    case FIELD_BYTES:
+    case SCHEMA_BYTES:
         return encode_bytes(f, value, out, e);
-    case FIELD_HASH:
+    case SCHEMA_HASH:
         pack_bytes(out, ((const hash *)value)->bytes, HASH_SIZE);
         return 0;
-    case FIELD_LIST:
+    case SCHEMA_LIST:
         return encode_list(f, base, out, e);
     }
     return err_set(e, ERR_INTERNAL, "%s: no such field type", f->name);
@@ -231,7 +231,7 @@ static int encode_field(const field *f, const void *base, buf *out, err *e)
 static int encode_fields(const schema *s, const void *base, buf *out, err *e)
 {
     pack_map(out, s->field_count);
-    for (const field *f = s->fields; f < s->fields + s->field_count; f++)
+    for (const schema_field *f = s->fields; f < s->fields + s->field_count; f++)
         if (encode_field(f, base, out, e) < 0)
             return -1;
     return 0;
@@ -255,7 +255,7 @@ int message_encode(const message *self, buf *out, err *e)
 
 static int decode_fields(const schema *s, pack_reader *r, void *base, err *e);
 
-static int decode_i64(const field *f, pack_reader *r, int64_t *out, err *e)
+static int decode_i64(const schema_field *f, pack_reader *r, int64_t *out, err *e)
 {
     int64_t value;
     if (pack_read_i64(r, &value, e) < 0)
@@ -266,7 +266,7 @@ static int decode_i64(const field *f, pack_reader *r, int64_t *out, err *e)
     return 0;
 }
 
-static int decode_str(const field *f, pack_reader *r, char **out, err *e)
+static int decode_str(const schema_field *f, pack_reader *r, char **out, err *e)
 {
     str view;
     if (pack_read_str(r, SIZE_MAX, &view, e) < 0)
@@ -277,7 +277,7 @@ static int decode_str(const field *f, pack_reader *r, char **out, err *e)
     return 0;
 }
 
-static int decode_bytes(const field *f, pack_reader *r, message_bytes *out, err *e)
+static int decode_bytes(const schema_field *f, pack_reader *r, message_bytes *out, err *e)
 {
     str view;
     if (pack_read_bytes(r, SIZE_MAX, &view, e) < 0)
@@ -288,7 +288,7 @@ static int decode_bytes(const field *f, pack_reader *r, message_bytes *out, err 
     return 0;
 }
 
-static int decode_hash(const field *f, pack_reader *r, hash *out, err *e)
+static int decode_hash(const schema_field *f, pack_reader *r, hash *out, err *e)
 {
     str view;
     if (pack_read_bytes(r, SIZE_MAX, &view, e) < 0)
@@ -300,7 +300,7 @@ static int decode_hash(const field *f, pack_reader *r, hash *out, err *e)
     return 0;
 }
 
-static int decode_list(const field *f, pack_reader *r, void *base, err *e)
+static int decode_list(const schema_field *f, pack_reader *r, void *base, err *e)
 {
     size_t count;
     if (pack_read_array(r, SIZE_MAX, &count, e) < 0)
@@ -316,30 +316,30 @@ static int decode_list(const field *f, pack_reader *r, void *base, err *e)
     return 0;
 }
 
-static int decode_field(const field *f, pack_reader *r, void *base, err *e)
+static int decode_field(const schema_field *f, pack_reader *r, void *base, err *e)
 {
     void *value = at(base, f);
     switch (f->type) {
-    case FIELD_I64:
+    case SCHEMA_I64:
         return decode_i64(f, r, value, e);
-    case FIELD_F64:
+    case SCHEMA_F64:
         return pack_read_f64(r, value, e) < 0 ? err_wrap(e, "%s", f->name) : 0;
-    case FIELD_BOOL:
+    case SCHEMA_BOOL:
         return pack_read_bool(r, value, e) < 0 ? err_wrap(e, "%s", f->name) : 0;
-    case FIELD_STR:
+    case SCHEMA_STR:
         return decode_str(f, r, value, e);
-    case FIELD_BYTES:
+    case SCHEMA_BYTES:
         return decode_bytes(f, r, value, e);
-    case FIELD_HASH:
+    case SCHEMA_HASH:
         return decode_hash(f, r, value, e);
-    case FIELD_LIST:
+    case SCHEMA_LIST:
         return decode_list(f, r, base, e);
     }
     return err_set(e, ERR_INTERNAL, "%s: no such field type", f->name);
 }
 
 /* decode_key reads a key and marks its field in *seen. NULL on failure. */
-static const field *decode_key(const schema *s, pack_reader *r, uint64_t *seen, err *e)
+static const schema_field *decode_key(const schema *s, pack_reader *r, uint64_t *seen, err *e)
 {
     str key;
     if (pack_read_str(r, SIZE_MAX, &key, e) < 0)
@@ -366,7 +366,7 @@ static int decode_fields(const schema *s, pack_reader *r, void *base, err *e)
     if (pack_read_map(r, SIZE_MAX, &members, e) < 0)
         return -1;
     for (size_t i = 0; i < members; i++) {
-        const field *f = decode_key(s, r, &seen, e);
+        const schema_field *f = decode_key(s, r, &seen, e);
         if (f == NULL || decode_field(f, r, base, e) < 0)
             return -1;
     }
@@ -431,10 +431,10 @@ const char *message_from(message_type type)
     return s != NULL ? s->from : "?";
 }
 
-static void doc_type(FILE *out, const field *f)
+static void doc_type(FILE *out, const schema_field *f)
 {
     switch (f->type) {
-    case FIELD_I64:
+    case SCHEMA_I64:
         if (f->min == INT64_MIN && f->max == INT64_MAX)
             fputs("i64", out);
         else if (f->max == INT64_MAX)
@@ -442,22 +442,22 @@ static void doc_type(FILE *out, const field *f)
         else
             fprintf(out, "i64, %" PRId64 " to %" PRId64, f->min, f->max);
         break;
-    case FIELD_F64:
+    case SCHEMA_F64:
         fputs("f64", out);
         break;
-    case FIELD_BOOL:
+    case SCHEMA_BOOL:
         fputs("bool", out);
         break;
-    case FIELD_STR:
+    case SCHEMA_STR:
         fprintf(out, "str, %" PRId64 " bytes", f->max);
         break;
-    case FIELD_BYTES:
+    case SCHEMA_BYTES:
         fprintf(out, "bytes, %" PRId64, f->max);
         break;
-    case FIELD_HASH:
+    case SCHEMA_HASH:
         fputs("hash", out);
         break;
-    case FIELD_LIST:
+    case SCHEMA_LIST:
         fprintf(out, "list of [%s](#row-%s), %" PRId64, f->row()->name, f->row()->name, f->max);
         break;
     }
@@ -466,7 +466,7 @@ static void doc_type(FILE *out, const field *f)
 static void doc_fields(FILE *out, const schema *s)
 {
     fputs("\n| key | type | meaning |\n|---|---|---|\n", out);
-    for (const field *f = s->fields; f < s->fields + s->field_count; f++) {
+    for (const schema_field *f = s->fields; f < s->fields + s->field_count; f++) {
         fprintf(out, "| `%s` | ", f->name);
         doc_type(out, f);
         fprintf(out, " | %s |\n", f->doc);

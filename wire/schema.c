@@ -16,7 +16,7 @@
         enum { number_is = (value) };                        \
         static const char from_is[] = sender;                \
         static const char doc_is[] = sentence;               \
-        static const field fields[] = {
+        static const schema_field fields[] = {
 
 #define CLOSE(word)                                                                  \
         };                                                                           \
@@ -34,13 +34,13 @@
 #define ROW_END(word)                      CLOSE(word)
 #define MSG(word, NAME, number, from, doc) OPEN(msg_##word, struct msg_##word, number, from, doc)
 #define MSG_END(word)                      CLOSE(word)
-#define I64(word, low, high, doc)          {FIELD(word, FIELD_I64, doc), .min = (low), .max = (high)},
-#define F64(word, doc)                     {FIELD(word, FIELD_F64, doc)},
-#define BOOL(word, doc)                    {FIELD(word, FIELD_BOOL, doc)},
-#define STR(word, high, doc)               {FIELD(word, FIELD_STR, doc), .max = (high)},
-#define BYTES(word, high, doc)             {FIELD(word, FIELD_BYTES, doc), .max = (high)},
-#define HASH(word, doc)                    {FIELD(word, FIELD_HASH, doc)},
-#define LIST(word, type, high, doc)        {FIELD(word, FIELD_LIST, doc), .max = (high), \
+#define I64(word, low, high, doc)          {FIELD(word, SCHEMA_I64, doc), .min = (low), .max = (high)},
+#define F64(word, doc)                     {FIELD(word, SCHEMA_F64, doc)},
+#define BOOL(word, doc)                    {FIELD(word, SCHEMA_BOOL, doc)},
+#define STR(word, high, doc)               {FIELD(word, SCHEMA_STR, doc), .max = (high)},
+#define BYTES(word, high, doc)             {FIELD(word, SCHEMA_BYTES, doc), .max = (high)},
+#define HASH(word, doc)                    {FIELD(word, SCHEMA_HASH, doc)},
+#define LIST(word, type, high, doc)        {FIELD(word, SCHEMA_LIST, doc), .max = (high), \
                                             .count_offset = offsetof(self, word##_count), \
                                             .row = row_##type},
 #include "wire/messages.def"

@@ -14,33 +14,33 @@
 
 typedef struct schema schema;
 
-typedef enum field_type {
-    FIELD_I64,
-    FIELD_F64,
-    FIELD_BOOL,
-    FIELD_STR,
-    FIELD_BYTES,
-    FIELD_HASH,
-    FIELD_LIST
-} field_type;
+typedef enum schema_type {
+    SCHEMA_I64,
+    SCHEMA_F64,
+    SCHEMA_BOOL,
+    SCHEMA_STR,
+    SCHEMA_BYTES,
+    SCHEMA_HASH,
+    SCHEMA_LIST
+} schema_type;
 
-typedef struct field {
+typedef struct schema_field {
     const char *name;
-    field_type type;
+    schema_type type;
     size_t offset;              /* in struct msg_x or row_x */
     size_t count_offset;        /* lists: of x_count */
     const schema *(*row)(void); /* lists: what a row consists of */
     int64_t min;                /* I64 */
     int64_t max;                /* I64: value, STR and BYTES: size, LIST: rows */
     const char *doc;
-} field;
+} schema_field;
 
 struct schema {
     const char *name; /* "hello" */
     uint16_t number;  /* 0 for a row */
     const char *from; /* who may send it; "" for a row */
     const char *doc;
-    const field *fields;
+    const schema_field *fields;
     size_t field_count;
     size_t size; /* of the struct */
 };

@@ -23,7 +23,7 @@ static size_t below(uint64_t *state, size_t limit)
 }
 
 /* Edges come often: most faults of a codec live there. */
-static int64_t random_i64(const field *f, uint64_t *state)
+static int64_t random_i64(const schema_field *f, uint64_t *state)
 {
     uint64_t range = (uint64_t)f->max - (uint64_t)f->min;
     switch (below(state, 4)) {
@@ -38,7 +38,7 @@ static int64_t random_i64(const field *f, uint64_t *state)
     }
 }
 
-static size_t random_size(const field *f, uint64_t *state, size_t size)
+static size_t random_size(const schema_field *f, uint64_t *state, size_t size)
 {
     size_t max = (uint64_t)f->max < size ? (size_t)f->max : size;
     return below(state, 4) == 0 ? max : below(state, max + 1);
@@ -66,7 +66,7 @@ static void random_bytes(uint8_t *out, size_t size, uint64_t *state)
 
 static void random_fields(const schema *s, uint64_t *state, size_t size, void *base);
 
-static void random_list(const field *f, uint64_t *state, size_t size, void *base)
+static void random_list(const schema_field *f, uint64_t *state, size_t size, void *base)
 {
     const schema *row = f->row();
     size_t count = random_size(f, state, size < 16 ? size : 16);
@@ -77,33 +77,33 @@ static void random_list(const field *f, uint64_t *state, size_t size, void *base
     memcpy((char *)base + f->count_offset, &count, sizeof(count));
 }
 
-static void random_field(const field *f, uint64_t *state, size_t size, void *base)
+static void random_field(const schema_field *f, uint64_t *state, size_t size, void *base)
 {
     void *at = (char *)base + f->offset;
     switch (f->type) {
-    case FIELD_I64:
+    case SCHEMA_I64:
         *(int64_t *)at = random_i64(f, state);
         break;
-    case FIELD_F64:
+    case SCHEMA_F64:
         random_bytes(at, sizeof(double), state);
         break;
-    case FIELD_BOOL:
+    case SCHEMA_BOOL:
         *(bool *)at = below(state, 2) == 1;
         break;
-    case FIELD_STR:
+    case SCHEMA_STR:
         *(char **)at = random_text(random_size(f, state, size), state);
         break;
-    case FIELD_BYTES: {
+    case SCHEMA_BYTES: {
         message_bytes *bytes = at;
         bytes->size = random_size(f, state, size);
         bytes->data = bytes->size > 0 ? xmalloc(bytes->size) : NULL;
         random_bytes(bytes->data, bytes->size, state);
         break;
     }
-    case FIELD_HASH:
+    case SCHEMA_HASH:
         random_bytes(at, sizeof(hash), state);
         break;
-    case FIELD_LIST:
+    case SCHEMA_LIST:
         random_list(f, state, size, base);
         break;
     }
@@ -124,7 +124,7 @@ void random_message(const schema *s, uint64_t *state, size_t size, message *out)
 
 static bool same_fields(const schema *s, const void *a, const void *b);
 
-static bool same_list(const field *f, const void *a, const void *b)
+static bool same_list(const schema_field *f, const void *a, const void *b)
 {
     const schema *row = f->row();
     const char *rows[2];
@@ -146,23 +146,23 @@ static bool same_bytes(const message_bytes *a, const message_bytes *b)
     return a->size == b->size && (a->size == 0 || memcmp(a->data, b->data, a->size) == 0);
 }
 
-static bool same_field(const field *f, const void *a, const void *b)
+static bool same_field(const schema_field *f, const void *a, const void *b)
 {
     const void *x = (const char *)a + f->offset;
     const void *y = (const char *)b + f->offset;
     switch (f->type) {
-    case FIELD_I64:
-    case FIELD_F64:
+    case SCHEMA_I64:
+    case SCHEMA_F64:
         return memcmp(x, y, 8) == 0;
-    case FIELD_BOOL:
+    case SCHEMA_BOOL:
         return *(const bool *)x == *(const bool *)y;
-    case FIELD_STR:
+    case SCHEMA_STR:
         return strcmp(*(char *const *)x, *(char *const *)y) == 0;
-    case FIELD_BYTES:
+    case SCHEMA_BYTES:
         return same_bytes(x, y);
-    case FIELD_HASH:
+    case SCHEMA_HASH:
         return hash_equal(x, y);
-    case FIELD_LIST:
+    case SCHEMA_LIST:
         return same_list(f, a, b);
     }
     return false;

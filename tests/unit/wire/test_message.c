@@ -123,30 +123,30 @@ static char *text_of(size_t size)
 }
 
 /* break_bound puts a value beyond the field's bound into the message; false when it has none. */
-static bool break_bound(const field *f, void *base, bool low)
+static bool break_bound(const schema_field *f, void *base, bool low)
 {
     void *at = (char *)base + f->offset;
     size_t over = (size_t)f->max + 1;
-    if (f->type == FIELD_I64 && (low ? f->min == INT64_MIN : f->max == INT64_MAX))
+    if (f->type == SCHEMA_I64 && (low ? f->min == INT64_MIN : f->max == INT64_MAX))
         return false;
-    if (f->type != FIELD_I64 && low)
+    if (f->type != SCHEMA_I64 && low)
         return false;
     switch (f->type) {
-    case FIELD_I64:
+    case SCHEMA_I64:
         *(int64_t *)at = low ? f->min - 1 : f->max + 1;
         return true;
-    case FIELD_STR:
+    case SCHEMA_STR:
         free(*(char **)at);
         *(char **)at = text_of(over);
         return true;
-    case FIELD_BYTES:
+    case SCHEMA_BYTES:
         free(((message_bytes *)at)->data);
         *(message_bytes *)at = (message_bytes){xcalloc(over, 1), over};
         return true;
-    case FIELD_F64:
-    case FIELD_BOOL:
-    case FIELD_HASH:
-    case FIELD_LIST: /* a_list_is_bounded */
+    case SCHEMA_F64:
+    case SCHEMA_BOOL:
+    case SCHEMA_HASH:
+    case SCHEMA_LIST: /* a_list_is_bounded */
         return false;
     }
     return false;
@@ -174,7 +174,7 @@ static void the_sender_enforces_every_bound(void **state)
         for (size_t j = 0; j < s->field_count * 2; j++) {
             SCOPED(message_fini) message m;
             random_message(s, &random, 4, &m);
-            const field *f = &s->fields[j / 2];
+            const schema_field *f = &s->fields[j / 2];
             if (!break_bound(f, &m.body, j % 2 == 0))
                 continue;
             expect_refused(&m, s->name, f->name);

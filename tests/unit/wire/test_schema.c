@@ -19,15 +19,15 @@ static void check_fields(const schema *s, size_t capacity)
     assert_true(strlen(s->doc) > 3);
     size_t end = 0;
     for (size_t i = 0; i < s->field_count; i++) {
-        const field *f = &s->fields[i];
+        const schema_field *f = &s->fields[i];
         assert_true(f->offset >= end);
         end = f->offset + 1;
         assert_true(end <= s->size);
         assert_true(strlen(f->doc) > 2);
         assert_true(f->min <= f->max);
-        if (f->type == FIELD_STR || f->type == FIELD_BYTES || f->type == FIELD_LIST)
+        if (f->type == SCHEMA_STR || f->type == SCHEMA_BYTES || f->type == SCHEMA_LIST)
             assert_true(f->max > 0 && f->max < MESSAGE_SIZE_MAX);
-        if (f->type == FIELD_LIST)
+        if (f->type == SCHEMA_LIST)
             assert_non_null(f->row()->name);
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(f->name, s->fields[j].name);
@@ -57,7 +57,7 @@ static void a_row_has_no_number_and_no_list_of_its_own(void **state)
         assert_int_equal(s->number, 0);
         check_fields(s, 4096);
         for (size_t j = 0; j < s->field_count; j++)
-            assert_int_not_equal(s->fields[j].type, FIELD_LIST);
+            assert_int_not_equal(s->fields[j].type, SCHEMA_LIST);
     }
 }
 
