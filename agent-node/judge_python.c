@@ -23,8 +23,6 @@ static const char *const visible[] = {
     "PYTHONPATH", "PYENV_*", "VIRTUAL_ENV", "CONDA_*",         "CUDA_*",       "NVIDIA_*",
     "TRITON_*",   "TORCH_*", "NCCL_*",      "XDG_CACHE_HOME",  "ASAN_OPTIONS", NULL};
 
-extern char **environ;
-
 static bool is_visible(const char *entry)
 {
     const char *end = strchr(entry, '=');

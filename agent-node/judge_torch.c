@@ -266,7 +266,7 @@ static int hex_digit(char c)
 
 static bool read_handle(const char *hex, uint8_t out[JUDGE_HANDLE_SIZE])
 {
-    if (strlen(hex) != 2 * JUDGE_HANDLE_SIZE)
+    if (strlen(hex) != (size_t)2 * JUDGE_HANDLE_SIZE)
         return false;
     for (size_t i = 0; i < JUDGE_HANDLE_SIZE; i++) {
         int high = hex_digit(hex[2 * i]), low = hex_digit(hex[2 * i + 1]);

@@ -155,6 +155,7 @@ static int take_argument(walk *w, const char **arguments, size_t *count, err *e)
     return 0;
 }
 
+/* NOLINTNEXTLINE(readability-function-size): argc and argv are one thing */
 int cli_parse(const cli_command *command, int argc, char **argv, void *target,
               const char **arguments, size_t *argument_count, bool *help, err *e)
 {

@@ -30,6 +30,6 @@ void scoped_close(int *fd)
 void scoped_fclose(FILE **file)
 {
     if (*file != NULL)
-        fclose(*file);
+        (void)fclose(*file);
     *file = NULL;
 }

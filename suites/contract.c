@@ -613,7 +613,7 @@ int contract_elements(const contract *self, size_t tensor, const contract_shape 
                       int64_t *out, err *e)
 {
     const contract_tensor *t = &self->tensors[tensor];
-    int64_t sizes[CONTRACT_RANK_MAX], count = 1, bytes;
+    int64_t sizes[CONTRACT_RANK_MAX] = {0}, count = 1, bytes;
     if (contract_tensor_shape(self, tensor, shape, sizes, e) < 0)
         return -1;
     for (size_t i = 0; i < t->rank; i++)

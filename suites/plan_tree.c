@@ -283,7 +283,7 @@ static int read_arg(const reader *r, const json_cursor *at, plan_param *out)
 static int read_args(const reader *r, const json_cursor *kernel, plan_kernel *out)
 {
     json_cursor list, at;
-    size_t n;
+    size_t n = 0;
     if (want_member(r, kernel, "args", &list) < 0 || want_list(r, &list, 0, PLAN_ARGS_MAX, &n) < 0)
         return -1;
     out->args = xcalloc(n + 1, sizeof *out->args);
@@ -300,7 +300,7 @@ static int read_axes(const reader *r, const json_cursor *kernel, const char *key
                      size_t *count)
 {
     json_cursor list, at;
-    size_t n;
+    size_t n = 0;
     if (want_member(r, kernel, key, &list) < 0 || want_list(r, &list, 1, 3, &n) < 0)
         return -1;
     *count = n;
@@ -344,7 +344,7 @@ static int read_kernel(const reader *r, const json_cursor *at, plan_kernel *out)
 static int read_kernels(const reader *r, const json_cursor *parent, plan_kernels *out)
 {
     json_cursor list, at;
-    size_t n;
+    size_t n = 0;
     if (want_member(r, parent, "kernels", &list) < 0 ||
         want_list(r, &list, 1, PLAN_NODES_MAX, &n) < 0)
         return -1;
@@ -425,7 +425,7 @@ static void scratch_fini(plan_scratch *scratch)
 static int read_scratch(const reader *r, const json_cursor *root)
 {
     json_cursor list, at;
-    size_t n;
+    size_t n = 0;
     if (!json_maybe(root, "scratch", &list))
         return 0;
     if (want_list(r, &list, 0, PLAN_SCRATCH_MAX, &n) < 0)
@@ -456,7 +456,7 @@ static int read_variant(const reader *r, const json_cursor *at, plan_variant *ou
 static int read_variants(const reader *r, const json_cursor *root)
 {
     json_cursor list, at;
-    size_t n;
+    size_t n = 0;
     if (!json_maybe(root, "variants", &list))
         return 0;
     if (want_list(r, &list, 0, PLAN_VARIANTS_MAX, &n) < 0)

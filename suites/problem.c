@@ -3,16 +3,16 @@
  * SPDX-License-Identifier: MIT */
 #include "suites/problem.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buf.h"
 #include "common/file.h"
 #include "common/scoped.h"
-#include "common/str.h"
 #include "common/xalloc.h"
 #include "common/yaml.h"
 #include "suites/plan.h"
+#include "suites/text.h"
 
 static const char *const categories[] = {"elementwise", "reduction", "normalization",
                                          "scan",        "index",     NULL};
@@ -23,25 +23,7 @@ static const char *folder_name(const char *folder)
     return slash == NULL ? folder : slash + 1;
 }
 
-/* ---- texts ---- */
-
-/* read_text takes a whole file of a folder: UTF-8, not empty, no NUL. */
-static int read_text(const char *folder, const char *name, char **out, err *e)
-{
-    SCOPED(scoped_free) char *path = file_join(folder, name);
-    SCOPED(buf_fini) buf text;
-    buf_init(&text, SUITE_FILE_MAX);
-    if (file_read(path, &text, e) < 0)
-        return -1;
-    if (str_trim(str_of(buf_text(&text))).size == 0)
-        return err_set(e, ERR_CONFIG, "%s: the file is empty", path);
-    if (memchr(text.data, '\0', text.size) != NULL)
-        return err_set(e, ERR_CONFIG, "%s: the file holds a NUL byte", path);
-    if (str_utf8_valid(text.data, text.size) != text.size)
-        return err_set(e, ERR_CONFIG, "%s: the file is not UTF-8", path);
-    *out = buf_take(&text);
-    return 0;
-}
+/* ---- gold ---- */
 
 static bool has_file(const char *folder, const char *name)
 {
@@ -68,9 +50,10 @@ static int load_gold(problem *self, err *e)
     if (source != launch)
         return err_set(e, ERR_CONFIG, "%s: gold.%s is there but gold.%s is missing: add it",
                        self->folder, source ? "cu" : "json", source ? "json" : "cu");
-    if (read_text(self->folder, "gold.cu", &self->gold_source, e) < 0 ||
-        read_text(self->folder, "gold.json", &self->gold_plan, e) < 0)
+    if (text_read(self->folder, "gold.cu", &self->gold_source, e) < 0 ||
+        text_read(self->folder, "gold.json", &self->gold_plan, e) < 0)
         return -1;
+    assert(self->gold_plan != NULL);
     return check_gold_plan(self, e);
 }
 
@@ -162,9 +145,10 @@ static char *folder_path(const char *folder)
 int problem_load(const char *folder, problem *out, err *e)
 {
     SCOPED(problem_fini) problem self = {.folder = folder_path(folder)};
-    if (read_yaml(&self, e) < 0 || read_text(self.folder, "prompt.md", &self.prompt, e) < 0 ||
-        read_text(self.folder, "reference.py", &self.reference, e) < 0 || load_gold(&self, e) < 0)
+    if (read_yaml(&self, e) < 0 || text_read(self.folder, "prompt.md", &self.prompt, e) < 0 ||
+        text_read(self.folder, "reference.py", &self.reference, e) < 0 || load_gold(&self, e) < 0)
         return -1;
+    assert(self.prompt != NULL && self.reference != NULL);
     self.content = content_of(&self);
     *out = self;
     self = (problem){0};
@@ -174,6 +158,7 @@ int problem_load(const char *folder, problem *out, err *e)
 void problem_fini(problem *self)
 {
     contract_destroy(&self->terms);
+    mutants_fini(&self->wrong);
     free(self->id);
     free(self->title);
     free(self->category);

@@ -203,7 +203,7 @@ static void read_kernels(cubin *self)
 cubin *cubin_read(const void *data, size_t size, err *e)
 {
     view file = {data, size};
-    Elf64_Ehdr header;
+    Elf64_Ehdr header = {0};
     if (read_header(&file, &header, e) != 0)
         return NULL;
     SCOPED(cubin_destroy) cubin *self = xcalloc(1, sizeof *self);

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "agent-node/ptx/declare.h"
 
+#include <assert.h>
 #include <string.h>
 
 static const ptx_type types[] = {
@@ -441,6 +442,7 @@ static int declare_parameter(parser *self, bool kernel, list *registers, list *i
     if (read_prefix(self, &draft) != 0 || parser_name(self, &draft.name) != 0 ||
         read_dims(self, &draft) != 0 || keep_variable(self, &draft, into, &v) != 0)
         return -1;
+    assert(v != NULL);
     name_meaning meaning = {.kind = NAME_VARIABLE, .pointer = v};
     if (draft.space == PTX_SPACE_REG) {
         if (registers == NULL)

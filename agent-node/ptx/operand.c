@@ -50,7 +50,7 @@ static bool is_special(const char *name)
 
 static int push(body *self, const ptx_operand *operand)
 {
-    if (self->stack.count >= PTX_OPERAND_MAX * OPERAND_DEPTH)
+    if (self->stack.count >= (size_t)PTX_OPERAND_MAX * OPERAND_DEPTH)
         return parser_limit(self->p, "operands");
     list_add(&self->stack, operand);
     return 0;

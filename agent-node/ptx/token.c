@@ -171,26 +171,39 @@ static int read_decimal(token_reader *self, const char *from, token *out, err *e
     return 0;
 }
 
-static int read_int(token_reader *self, token *out, err *e)
+static unsigned read_base(token_reader *self)
 {
-    const char *from = self->at;
-    unsigned base = 10;
-    if (*from == '0' && self->end - from >= 2) {
-        char next = from[1];
-        base = next == 'x' || next == 'X' ? 16 : next == 'b' || next == 'B' ? 2 : 8;
-        self->at += base == 8 ? 1 : 2;
-    }
-    const char *digits = self->at;
-    uint64_t bits = 0;
+    if (*self->at != '0' || self->end - self->at < 2)
+        return 10;
+    char next = self->at[1];
+    unsigned base = next == 'x' || next == 'X' ? 16 : next == 'b' || next == 'B' ? 2 : 8;
+    self->at += base == 8 ? 1 : 2;
+    return base;
+}
+
+static int read_digits(token_reader *self, unsigned base, uint64_t *bits, err *e)
+{
+    *bits = 0;
     for (; self->at < self->end; self->at++) {
         int value = hex_value(*self->at);
         if (value < 0 || (unsigned)value >= base)
             break;
-        if (bits > (UINT64_MAX - (uint64_t)value) / base)
+        if (*bits > (UINT64_MAX - (uint64_t)value) / base)
             return err_set(e, ERR_PROTOCOL, "PTX line %u: this number has over 64 bits",
                            self->line);
-        bits = bits * base + (uint64_t)value;
+        *bits = *bits * base + (uint64_t)value;
     }
+    return 0;
+}
+
+static int read_int(token_reader *self, token *out, err *e)
+{
+    const char *from = self->at;
+    unsigned base = read_base(self);
+    const char *digits = self->at;
+    uint64_t bits = 0;
+    if (read_digits(self, base, &bits, e) < 0)
+        return -1;
     if (self->at == digits && base != 8)
         return bad_number(self, e);
     if (self->at < self->end && *self->at == 'U')

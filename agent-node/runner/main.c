@@ -89,6 +89,6 @@ int main(int argc, char **argv)
         return complain(&e);
     }
     int code = run(&s);
-    fflush(NULL);
+    (void)fflush(NULL);
     _exit(code);
 }
