@@ -299,6 +299,11 @@ static void start_node(rig *self)
 
 rig *rig_create(const char *fake_script)
 {
+    return rig_create_on("fake", fake_script);
+}
+
+rig *rig_create_on(const char *device, const char *fake_script)
+{
     rig *self = xcalloc(1, sizeof(*self));
     err e = {0};
     snprintf(self->folder, sizeof(self->folder), "/tmp/ce-rig-XXXXXX");
@@ -307,7 +312,7 @@ rig *rig_create(const char *fake_script)
     snprintf(self->cache, sizeof(self->cache), "%s/cache", self->folder);
     snprintf(self->fake, sizeof(self->fake), "%s/fake.json", self->folder);
     pthread_mutex_init(&self->lock, NULL);
-    self->settings = (settings){.device = "fake", .slots = 1, .compilers = 1};
+    self->settings = (settings){.device = device, .slots = 1, .compilers = 1};
     if (fake_script != NULL) {
         rig_write(self, "fake.json", fake_script);
         self->settings.fake = self->fake;
@@ -539,6 +544,29 @@ void rig_forget(rig *self, const char *stage)
             return;
         }
     }
+}
+
+void rig_forget_calls(rig *self)
+{
+    told *t = &self->told;
+    while (t->call_count > 0) {
+        free(t->calls[--t->call_count]);
+    }
+}
+
+void rig_change(rig *self, const char *stage, const char *from, const char *to)
+{
+    told *t = &self->told;
+    for (size_t i = 0; i < t->stage_count; i++) {
+        if (strcmp(t->parsed[i].stage, stage) == 0) {
+            SCOPED(scoped_free) char *text = t->stages[i];
+            char *at = strstr(text, from);
+            assert_non_null(at);
+            t->stages[i] = xasprintf("%.*s%s%s", (int)(at - text), text, to, at + strlen(from));
+            return;
+        }
+    }
+    fail_msg("stage %s was not told", stage);
 }
 
 void rig_refuse(rig *self, bool on)

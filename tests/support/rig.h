@@ -19,6 +19,8 @@ struct suite;
 
 /* rig_create: fake_script is the JSON text of the fake device's script, or NULL. */
 rig *rig_create(const char *fake_script);
+/* rig_create_on is the same on another kind of device, as ce-node --device. */
+rig *rig_create_on(const char *device, const char *fake_script);
 void rig_destroy(rig **self);
 
 /* rig_folder is a folder of the rig's own; rig_write writes a file there ("fake.json" is the script of
@@ -50,6 +52,10 @@ char *rig_blob(rig *self, const hash *name);
 
 /* rig_forget drops the recorded result and every stage from `stage` on, as if the node had died there. */
 void rig_forget(rig *self, const char *stage);
+/* rig_forget_calls drops every recorded call, as a new run starts without. */
+void rig_forget_calls(rig *self);
+/* rig_change replaces text in the record of a finished stage, as the next lease will read it. */
+void rig_change(rig *self, const char *stage, const char *from, const char *to);
 /* rig_refuse makes the coordinator answer every later commit with ERR_CONFLICT. */
 void rig_refuse(rig *self, bool on);
 

@@ -111,9 +111,114 @@ static void a_replay_serves_the_stored_answers(void **state)
     rig_destroy(&r);
 }
 
+/* Stores an answer and names it in the spec as one of the run that is replayed. */
+static void add_replay(rig *r, task_spec *spec, const char *stage, const char *text)
+{
+    ledger account;
+    err e = {0};
+    rig_ledger(r, &account);
+    spec->replay = xreallocarray(spec->replay, spec->replay_count + 1, sizeof(*spec->replay));
+    spec_replay *row = &spec->replay[spec->replay_count++];
+    *row = (spec_replay){.stage = xstrdup(stage), .stop = xstrdup("ok")};
+    assert_ok(ledger_put_text(&account, text, &row->answer, &e), e);
+}
+
+static void a_replay_that_runs_out_stays_marked_over_leases(void **state)
+{
+    (void)state;
+    rig *r = rig_create(NULL);
+    task_spec spec SCOPED(task_spec_fini);
+    err e = {0};
+    rig_spec(r, "silu_fp16", "replay:earlier", &spec);
+    SCOPED(scoped_free) char *gold = rig_blob(r, &spec.gold_source);
+    SCOPED(scoped_free) char *launches = rig_blob(r, &spec.gold_plan);
+    SCOPED(scoped_free)
+    char *answer = xasprintf("```cuda\n%s\n```\n```json\n%s\n```\n", gold, launches);
+    add_replay(r, &spec, "codegen", answer);
+    add_replay(r, &spec, "polish", answer);
+    for (int lease = 0; lease < 2; lease++) { /* the interview has no answer: it runs out */
+        assert_ok(rig_run(r, &spec, &e), e);
+        assert_int_equal(rig_result(r)->result, OUTCOME_OK);
+        assert_string_equal(rig_result(r)->marks, "uncertified,replay_exhausted");
+        rig_forget(r, "polish");
+    }
+    add_replay(r, &spec, "interview", "```json\n{}\n```");
+    add_replay(r, &spec, "interview", "```json\n{}\n```");
+    spec.replay[3].index = 1;
+    rig_forget(r, "interview");
+    rig_forget_calls(r);
+    assert_ok(rig_run(r, &spec, &e), e);
+    assert_string_equal(rig_result(r)->marks, "uncertified");
+    rig_destroy(&r);
+}
+
+/* What an earlier lease measured elsewhere is not said to be of this card. */
+static void the_result_names_the_device_that_measured(void **state)
+{
+    (void)state;
+    rig *r = rig_create(NULL);
+    task_spec spec SCOPED(task_spec_fini);
+    err e = {0};
+    rig_spec(r, "silu_fp16", "gold", &spec);
+    assert_ok(rig_run(r, &spec, &e), e);
+    assert_string_equal(rig_result(r)->device, "fake");
+    rig_forget(r, "polish");
+    rig_change(r, "performance", "\"device\":\"fake\"", "\"device\":\"older card\"");
+    rig_change(r, "performance", "\"torch\":null", "\"torch\":\"2.11\"");
+    assert_ok(rig_run(r, &spec, &e), e);
+    assert_string_equal(rig_result(r)->device, "older card");
+    assert_string_equal(rig_result(r)->torch, "2.11");
+    rig_destroy(&r);
+}
+
+static void without_a_device_a_candidate_is_compiled_and_not_run(void **state)
+{
+    (void)state;
+    rig *r = rig_create_on("cuda", NULL);
+    task_spec spec SCOPED(task_spec_fini);
+    err e = {0};
+    if (lanes_usable(rig_node(r)->lanes) != NULL) {
+        rig_destroy(&r);
+        skip(); /* this host has one */
+    }
+    rig_spec(r, "silu_fp16", "gold", &spec);
+    assert_ok(rig_run(r, &spec, &e), e);
+    const result_record *result = rig_result(r);
+    assert_int_equal(result->result, OUTCOME_NOT_RUN);
+    assert_string_equal(result->stage, "correctness");
+    assert_string_equal(result->device_kind, "none");
+    assert_has(result->text, "compiled for sm_90a, not run: ");
+    assert_true(isnan(result->speedup) && isnan(result->candidate_ms));
+    assert_has(result->reason, "not_run");
+    assert_null(rig_stage(r, "correctness"));
+    assert_string_equal(rig_stage(r, "codegen")->status, "passed");
+    rig_destroy(&r);
+}
+
+static void a_damaged_checkpoint_is_the_harness(void **state)
+{
+    (void)state;
+    rig *r = rig_create(NULL);
+    task_spec spec SCOPED(task_spec_fini);
+    err e = {0};
+    rig_spec(r, "silu_fp16", "gold", &spec);
+    assert_ok(rig_run(r, &spec, &e), e);
+    rig_forget(r, "polish");
+    rig_change(r, "codegen", "\"calls\":1", "\"calls\":\"1\"");
+    assert_int_equal(rig_run(r, &spec, &e), -1);
+    assert_has(e.text, "checkpoint of stage codegen");
+    assert_has(e.text, "/calls");
+    assert_null(rig_result(r));
+    rig_destroy(&r);
+}
+
 static void a_contract_task_tells_what_the_reference_does(void **state)
 {
     (void)state;
+    SCOPED(scoped_free) char *python = judge_find_python(NULL, NULL);
+    if (python == NULL) {
+        skip(); /* references run on the CPU even for the fake device: no PyTorch here */
+    }
     rig *r = rig_create(NULL);
     task_spec spec SCOPED(task_spec_fini);
     err e = {0};
@@ -132,6 +237,10 @@ int main(void)
         cmocka_unit_test(a_stale_lease_ends_the_task_at_its_next_commit),
         cmocka_unit_test(a_failed_stage_ends_the_task_with_its_outcome),
         cmocka_unit_test(a_replay_serves_the_stored_answers),
+        cmocka_unit_test(a_replay_that_runs_out_stays_marked_over_leases),
+        cmocka_unit_test(the_result_names_the_device_that_measured),
+        cmocka_unit_test(without_a_device_a_candidate_is_compiled_and_not_run),
+        cmocka_unit_test(a_damaged_checkpoint_is_the_harness),
         cmocka_unit_test(a_contract_task_tells_what_the_reference_does)};
     return cmocka_run_group_tests_name("pipeline", tests, NULL, NULL);
 }
