@@ -5,16 +5,21 @@ Each mode is called once (which compiles it), checked, captured once a slot with
 and outputs of its own, timed by ce_timing, and checked again on what the timed graphs left behind.
 The winner is the mode with the smallest median. A mode that fails, breaks the graph or is wrong is
 recorded with its reason and never wins. With a stored winner only eager and that mode are measured,
-and its compiler cache is put back first, so that nothing is compiled again."""
+and its compiler cache is put back first, so that nothing is compiled or tuned again. A mode's cache
+was "hit" only when that is what happened."""
 
 import hashlib
+import importlib
 import os
 import shutil
 import statistics
+import sys
+import threading
 import time
 
 import torch
 
+import inductor
 import oracle
 import pack
 from problem import DTYPE_NAMES, JudgeError, first_line, is_gpu_fault, is_out_of_memory
@@ -26,14 +31,26 @@ WARM_CALLS = 3  # before a capture, on the capturing stream
 POISON = 0xFF
 
 
-def warm():
-    """Imports the compiler (seconds), so that no mode's compile time contains it."""
-    try:
-        import torch._dynamo  # noqa: F401
-        import torch._inductor.compile_fx  # noqa: F401
-        import torch._inductor.utils  # noqa: F401
-    except ImportError:
-        pass  # each compiled mode will say so
+_loading = []  # the thread that loads the compiler's later parts
+
+
+def warm(cache_dir):
+    """Loads the compiler, so that no mode's compile time contains it: its core now, the rest beside
+    the first requests. Nothing is compiled there, since compiling changes global state."""
+    for name in inductor.CORE:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            return  # each compiled mode will say so
+    inductor.use(os.path.join(cache_dir, "shared"))
+    thread = threading.Thread(target=inductor.load, daemon=True)
+    thread.start()
+    _loading.append(thread)
+
+
+def _await_warm():
+    while _loading:
+        _loading.pop().join()
 
 
 class ModeFailed(Exception):
@@ -44,6 +61,7 @@ def measure(judge, request):
     if not hasattr(torch.cuda.CUDAGraph, "raw_cuda_graph"):
         raise JudgeError("unavailable", "baselines need a torch whose CUDAGraph has raw_cuda_graph "
                          "(2.8 or later), this is %s" % torch.__version__)
+    _await_warm()
     bench = _Bench(judge, request)
     judge.truth(0)  # before anything can write to the inputs; its failure is not a mode's
     stored = request.get("winner")
@@ -71,6 +89,7 @@ class _Bench:
         self.samples = request["samples"]
         self.timing = Timing(judge.timing_lib)
         self.stream = torch.cuda.Stream()
+        self.watches = {}  # mode → what its compiler did
         key = "%s/%s/%s" % (self.problem.key, self.case.label, torch.__version__)
         self.root = os.path.join(judge.cache_dir, hashlib.sha256(key.encode()).hexdigest()[:32])
 
@@ -79,7 +98,7 @@ class _Bench:
 
     def row(self, mode):
         row = {"mode": mode, "median_ms": None, "reason": None, "samples": [], "compile_s": None,
-               "cache": "none", "event_floor_ms": None, "warmup_calls": 0}
+               "cache": "none", "compiler": None, "event_floor_ms": None, "warmup_calls": 0}
         try:
             self._fill(mode, row)
         except ModeFailed as fault:
@@ -125,31 +144,21 @@ class _Bench:
         if mode == EAGER:
             function = self.problem.compiled()
             return function, self._call(function, 0)
-        self._fresh_compiler(self.folder(mode))
+        inductor.use(self.folder(mode))
+        inductor.forget()
         started = time.monotonic()
-        function = self.problem.compiled(mode=mode, dynamic=False, fullgraph=True)
-        outputs = self._call(function, 0)
-        row["compile_s"] = time.monotonic() - started
-        row["cache"] = "hit" if counter("fxgraph_cache_hit") > 0 else "miss"
+        with inductor.Watch() as watch:
+            function = self.problem.compiled(mode=mode, dynamic=False, fullgraph=True)
+            outputs = self._call(function, 0)
+        self.watches[mode] = watch
+        row.update(compile_s=time.monotonic() - started, compiler=watch.row(),
+                   cache="hit" if watch.served() else "miss")
         return function, outputs
 
     def _call(self, function, slot):
         outputs = self.problem.outputs_of(function(*self.inputs[slot]))
         torch.cuda.synchronize()
         return outputs
-
-    @staticmethod
-    def _fresh_compiler(folder):
-        """Compile into `folder`, remembering nothing of earlier compiles."""
-        from torch._dynamo.utils import counters
-        from torch._inductor import utils
-        os.makedirs(folder, exist_ok=True)
-        os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
-        os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
-        torch._dynamo.reset()
-        for name in ("clear_caches", "clear_inductor_caches"):
-            getattr(utils, name, lambda: None)()
-        counters.clear()
 
     def _check(self, outputs, slot, what):
         oracle.check_outputs(self.problem, self.case, outputs, "", DTYPE_NAMES)
@@ -187,23 +196,20 @@ class _Bench:
         return sum(self.case.elements(t) * t.item_size for t in self.problem.outputs)
 
     def keep(self, mode, path):
-        """Packs the mode's compiler cache. When it is too large, compiles once more with only the
-        tuning results at hand: the losing variants are then not in it."""
+        """Packs what loading the mode needs; False when it does not fit or cannot be told apart."""
         folder = self.folder(mode)
         try:
-            if pack.save(folder, path):
-                return True
-            pack.keep_only(folder, ".best_config")
-            self._build(mode, {})
-            return pack.save(folder, path)
+            if self.watches[mode].graphs_found:  # what was tuned when it was built is not known
+                shutil.rmtree(folder)
+                self._build(mode, {})
+            inductor.use(folder)
+            inductor.settle(folder, self.watches[mode])
+            return pack.save(folder, path, inductor.needed)
         except Exception as fault:
             self._survive(fault)
             if is_gpu_fault(fault):
                 raise
+            print("judge: the compiler cache of %s is not kept: %s: %s"
+                  % (mode, type(fault).__name__, first_line(fault)), file=sys.stderr)
             shutil.rmtree(folder, ignore_errors=True)
             return False
-
-
-def counter(name):
-    from torch._dynamo.utils import counters
-    return counters["inductor"][name]

@@ -82,7 +82,7 @@ class Judge:
         if (self.device.index or 0) >= torch.cuda.device_count():
             raise JudgeError("unavailable", "there is no device %s" % self.device)
         Driver.get().enter(self.device)
-        baseline.warm()
+        baseline.warm(self.cache_dir)
 
     # ---- facts ----
 

@@ -23,12 +23,12 @@ def files_of(folder):
     return sorted(found)
 
 
-def save(folder, path):
-    """Writes the tar file; False (and no file) when it would not fit compressed. Equal folders give
-    equal bytes."""
+def save(folder, path, wanted=lambda name: True):
+    """Writes the wanted files to the tar file; False (and no file) when they would not fit
+    compressed. Equal folders give equal bytes."""
     memory = io.BytesIO()
     with tarfile.open(fileobj=memory, mode="w", format=tarfile.PAX_FORMAT) as archive:
-        for name in files_of(folder):
+        for name in filter(wanted, files_of(folder)):
             with open(os.path.join(folder, name), "rb") as file:
                 data = file.read()
             row = tarfile.TarInfo(name)
@@ -58,9 +58,3 @@ def restore(path, folder):
             with open(target, "wb") as file:
                 shutil.copyfileobj(archive.extractfile(row), file)
             os.chmod(target, row.mode & 0o700)
-
-
-def keep_only(folder, suffix):
-    for name in files_of(folder):
-        if not name.endswith(suffix):
-            os.unlink(os.path.join(folder, name))

@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: MIT
 """First contact of the judge with a GPU: staging, oracle, comparison and baselines.
 
-usage: judge_gpu_check.py JUDGE_FOLDER LIBCE_TIMING.so [SUITE_FOLDER] [OUT.md]
+usage: judge_gpu_check.py [--all] JUDGE_FOLDER LIBCE_TIMING.so [SUITE_FOLDER] [OUT.md]
        (exit 0 all as expected, 1 not, 77 no GPU or no torch)
+       --all: only the baselines, but of every problem, each pass in one process
 
 Plays the runner's part: opens the staging memory that the judge process exports, writes answers into
 it from this process, and asks for verdicts. Baselines are measured twice, the second time by a fresh
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 try:
     import torch
@@ -224,15 +226,27 @@ def check_baseline(check, judge, name, stored, cache_in, cache_out):
     started = time.monotonic()
     reply = judge.want("baseline", case=case(name, SIZE, SIZE), seed=5, slots=SLOTS,
                        samples=SAMPLES, winner=stored, cache_in=cache_in, cache_out=cache_out)
+    reply["seconds"] = time.monotonic() - started
     for row in reply["modes"]:
-        check.say("| %s | %s | %s | %s | %s | %s | %s |" % (
-            name, row["mode"], row["median_ms"], row["compile_s"], row["cache"],
-            row["event_floor_ms"], row["reason"] or ""))
-    size = os.path.getsize(cache_out) if reply["packed"] else None
-    check.say("| %s | winner %s, cache hit %s, packed %s (%s bytes of tar), %.1f s in all |" % (
-        name, reply["winner"], reply["cache_hit"], reply["packed"], size,
-        time.monotonic() - started))
+        work = row["compiler"] or {}
+        check.say("| %s | %s | %s | %s | %s | %s | %s | %s |" % (
+            name, row["mode"], short(row["median_ms"]), short(row["compile_s"]), row["cache"],
+            " ".join("%s %d" % item for item in work.items()), short(row["event_floor_ms"]),
+            row["reason"] or ""))
+    check.say("| %s | winner %s, cache hit %s, packed %s (%s), %.2f s in all |" % (
+        name, reply["winner"], reply["cache_hit"], reply["packed"],
+        size_of(cache_out) if reply["packed"] else "no bytes", reply["seconds"]))
     return reply
+
+
+def short(value):
+    return "-" if value is None else "%.4f" % value
+
+
+def size_of(tar):
+    with open(tar, "rb") as file:
+        data = file.read()
+    return "%d bytes of tar, %d compressed" % (len(data), len(zlib.compress(data)))
 
 
 def start(folder, library, cache, suite, name):
@@ -242,9 +256,54 @@ def start(folder, library, cache, suite, name):
     return judge
 
 
+def header(check):
+    check.say("\n| problem | mode | median ms | compile s | cache | compiler | event floor ms "
+              "| reason |")
+    check.say("|---|---|---|---|---|---|---|---|")
+
+
+def check_stored(check, name, first, second):
+    """What the second measurement must show, given the first."""
+    if first["packed"]:
+        check.expect(second["cache_hit"], "%s: a fresh process uses the packed cache" % name)
+    else:
+        check.expect(first["winner"] == "eager", "%s: the winner's cache is packed" % name)
+    eager = first["modes"][0]["median_ms"] / second["modes"][0]["median_ms"]
+    check.expect(0.8 < eager < 1.25, "%s: eager in two processes, ratio %.3f" % (name, eager))
+
+
+def pass_of_all(check, folder, library, suite, base, name_of_pass, known):
+    """Every baseline in one judge process; known: name → the reply of an earlier pass."""
+    started = time.monotonic()
+    judge = Judge(folder, library, os.path.join(base, name_of_pass))
+    judge.want("facts")
+    check.say("\n%s pass, a judge started in %.1f s" % (name_of_pass, time.monotonic() - started))
+    header(check)
+    replies = {}
+    for name in PROBLEMS:
+        tar = os.path.join(base, name + ".tar")
+        before = known.get(name, {"winner": None, "packed": False})
+        text, path, _ = reference_of(suite, name)
+        judge.want("open", contract=contract(name), reference=text, reference_file=path)
+        replies[name] = check_baseline(check, judge, name, before["winner"],
+                                       tar if before["packed"] else None,
+                                       os.path.join(base, "unused.tar") if known else tar)
+    judge.close()
+    return replies
+
+
+def all_baselines(check, folder, library, suite, base):
+    first = pass_of_all(check, folder, library, suite, base, "first", {})
+    second = pass_of_all(check, folder, library, suite, base, "second", first)
+    check.say("\n| check | |\n|---|---|")
+    for name in PROBLEMS:
+        check_stored(check, name, first[name], second[name])
+        check.say("| %s: %.2f s, then %.2f s | |" % (name, first[name]["seconds"],
+                                                    second[name]["seconds"]))
+
+
 def baselines(check, folder, library, suite, base):
-    check.say("\n| problem | mode | median ms | compile s | cache | event floor ms | reason |")
-    check.say("|---|---|---|---|---|---|---|")
+    header(check)
     for name in TIMED:
         tar = os.path.join(base, name + ".tar")
         judge = start(folder, library, os.path.join(base, "first"), suite, name)
@@ -253,14 +312,11 @@ def baselines(check, folder, library, suite, base):
         check.expect(len(first["modes"]) == 3 and all(r["median_ms"] for r in first["modes"]),
                      "%s: every mode has a time" % name)
         judge = start(folder, library, os.path.join(base, "second"), suite, name)
-        has_cache = first["packed"]
-        second = check_baseline(check, judge, name, first["winner"], tar if has_cache else None,
+        second = check_baseline(check, judge, name, first["winner"],
+                                tar if first["packed"] else None,
                                 os.path.join(base, "unused.tar"))
         judge.close()
-        if has_cache:
-            check.expect(second["cache_hit"], "%s: a fresh process uses the packed cache" % name)
-        eager = first["modes"][0]["median_ms"] / second["modes"][0]["median_ms"]
-        check.expect(0.8 < eager < 1.25, "%s: eager in two processes, ratio %.3f" % (name, eager))
+        check_stored(check, name, first, second)
 
 
 def check_refusals(check, judge):
@@ -281,11 +337,16 @@ def main(arguments):
     if torch is None or not torch.cuda.is_available():
         print("skipped: no torch with a CUDA device")
         return 77
+    every = arguments[:1] == ["--all"]
+    arguments = arguments[every:]
     folder, library = (os.path.abspath(path) for path in arguments[:2])
     suite = os.path.abspath(arguments[2] if len(arguments) > 2
                             else os.path.join(HERE, "..", "..", "suites", "internal"))
     check = Check(arguments[3] if len(arguments) > 3 else None)
     with tempfile.TemporaryDirectory() as base:
+        if every:
+            all_baselines(check, folder, library, suite, base)
+            return check.end()
         started = time.monotonic()
         judge = Judge(folder, library, os.path.join(base, "shared"))
         facts = judge.want("facts")["facts"]

@@ -6,11 +6,13 @@ What needs a GPU is in tests/gpu/judge_gpu_check.py."""
 import ctypes
 import os
 import tempfile
+import threading
 import unittest
 from unittest import mock
 
 import support
 import baseline
+import inductor
 import pack
 import timing
 import torch
@@ -123,6 +125,104 @@ class Measure(unittest.TestCase):
                 self.measure()
         self.assertEqual(caught.exception.code, "unavailable")
         self.assertIn("raw_cuda_graph", caught.exception.text)
+
+
+class Warm(unittest.TestCase):
+    """The compiler is loaded beside other work, and done before anything is measured."""
+
+    def setUp(self):
+        self.base = tempfile.TemporaryDirectory()
+        self.addCleanup(self.base.cleanup)
+        patch = mock.patch.dict(os.environ)
+        patch.start()
+        self.addCleanup(patch.stop)
+
+    def test_a_measurement_waits_for_it(self):
+        may_end, ended = threading.Event(), []
+
+        def load():
+            may_end.wait(60)
+            ended.append(True)
+
+        with mock.patch.object(inductor, "CORE", ("json",)), \
+                mock.patch.object(inductor, "load", load):
+            baseline.warm(self.base.name)
+        self.assertTrue(os.environ["TRITON_CACHE_DIR"].startswith(self.base.name))
+        self.assertEqual(ended, [])
+        may_end.set()
+        ended_before = []
+
+        def make(judge, request):
+            ended_before.extend(ended)
+            return FakeBench(judge, request)
+
+        with mock.patch.object(torch.cuda, "CUDAGraph", Graph, create=True), \
+                mock.patch.object(baseline, "_Bench", make):
+            baseline.measure(mock.Mock(), {"base": "", "winner": "eager", "cache_out": ""})
+        self.assertEqual(ended_before, [True])
+
+    def test_without_a_compiler_nothing_is_started(self):
+        with mock.patch.object(inductor, "CORE", ("no_such_module",)):
+            baseline.warm(self.base.name)
+        self.assertEqual(baseline._loading, [])
+
+
+class Keep(unittest.TestCase):
+    """What becomes of the winner's compiler cache."""
+
+    def setUp(self):
+        self.base = tempfile.TemporaryDirectory()
+        self.addCleanup(self.base.cleanup)
+        self.tar = os.path.join(self.base.name, "out.tar")
+        self.bench = object.__new__(baseline._Bench)
+        self.bench.judge = mock.Mock(device=torch.device("cpu"))
+        self.bench.root = self.base.name
+        self.bench.watches = {"default": inductor.Watch()}
+        self.bench._build = mock.Mock(side_effect=lambda mode, row: self.put("fxgraph/anew"))
+        self.put("fxgraph/graph")
+        self.put("aa/kernel.py")
+        for patch in (mock.patch.dict(os.environ), mock.patch.object(inductor, "settle"),
+                      mock.patch.object(torch.cuda, "synchronize")):
+            patch.start()
+            self.addCleanup(patch.stop)
+
+    def put(self, name, data=b"x"):
+        path = os.path.join(self.base.name, "default", name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "wb") as file:
+            file.write(data)
+
+    def keep(self):
+        kept = self.bench.keep("default", self.tar)
+        self.assertEqual(kept, os.path.exists(self.tar))
+        if not kept:
+            return None
+        back = os.path.join(self.base.name, "back")
+        pack.restore(self.tar, back)
+        return pack.files_of(back)
+
+    def test_only_what_loading_needs_is_kept(self):
+        self.assertEqual(self.keep(), ["fxgraph/graph"])
+        inductor.settle.assert_called_once_with(os.path.join(self.base.name, "default"),
+                                                self.bench.watches["default"])
+        self.bench._build.assert_not_called()
+
+    def test_a_cache_of_unknown_making_is_built_anew(self):
+        self.bench.watches["default"].graphs_found = 1
+        self.assertEqual(self.keep(), ["fxgraph/anew"])
+
+    def test_one_that_is_too_large_or_not_understood_is_dropped(self):
+        with mock.patch.object(pack, "PACKED_MAX", 0):
+            self.assertIsNone(self.keep())
+        inductor.settle.side_effect = KeyError("a kernel")
+        self.assertIsNone(self.keep())
+        self.assertFalse(os.path.exists(os.path.join(self.base.name, "default")))
+
+    def test_a_gpu_fault_is_no_full_cache(self):
+        self.bench.watches["default"].graphs_found = 1
+        self.bench._build.side_effect = RuntimeError("CUDA error: an illegal memory access")
+        with self.assertRaises(RuntimeError):
+            self.keep()
 
 
 class Survival(unittest.TestCase):
