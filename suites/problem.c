@@ -146,7 +146,8 @@ int problem_load(const char *folder, problem *out, err *e)
 {
     SCOPED(problem_fini) problem self = {.folder = folder_path(folder)};
     if (read_yaml(&self, e) < 0 || text_read(self.folder, "prompt.md", &self.prompt, e) < 0 ||
-        text_read(self.folder, "reference.py", &self.reference, e) < 0 || load_gold(&self, e) < 0)
+        text_read(self.folder, "reference.py", &self.reference, e) < 0 || load_gold(&self, e) < 0 ||
+        mutants_load(self.folder, self.terms, self.gold_plan, &self.wrong, e) < 0)
         return -1;
     assert(self.prompt != NULL && self.reference != NULL);
     self.content = content_of(&self);

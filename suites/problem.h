@@ -1,7 +1,8 @@
 /* problem - one folder of a suite
  *
  * Purpose:   read problem.yaml, prompt.md, reference.py and, where the suite has them, gold.cu and
- *            gold.json, all strictly: what is wrong is found here and not by a paid model call.
+ *            gold.json and mutants/, all strictly: what is wrong is found here and not by a paid model
+ *            call.
  * Ownership: problem_load fills a value that problem_fini releases; fields are borrowed by readers.
  * Threads:   immutable after loading.
  * Errors:    ERR_CONFIG with file, line and JSON pointer; ERR_NOT_FOUND for a missing file.
@@ -11,8 +12,7 @@
 #define CE_SUITES_PROBLEM_H
 
 #include "suites/contract.h"
-
-enum { SUITE_FILE_MAX = 1024 * 1024 };
+#include "suites/mutants.h"
 
 typedef struct problem {
     char *id; /* equals the folder's name */
@@ -24,6 +24,7 @@ typedef struct problem {
     char *reference;   /* reference.py */
     char *gold_source; /* gold.cu, or NULL */
     char *gold_plan;   /* gold.json as written, checked against the contract, or NULL */
+    mutants wrong;     /* kernels that must fail; maybe none */
     hash content;      /* over contract, prompt and reference */
 } problem;
 

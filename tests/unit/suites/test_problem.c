@@ -1,5 +1,7 @@
 /* test_problem - one folder of a suite, whole and broken
  *
+ * Modules: text
+ *
  * SPDX-License-Identifier: MIT */
 /* cmocka wants these first. */
 #include <setjmp.h>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #include "suites/problem.h"
+#include "suites/text.h"
 #include "tests/unit/suites/folder.h"
 
 static int load(const char *root, problem *out, err *e)
