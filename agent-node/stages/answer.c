@@ -1,8 +1,9 @@
 /* answer - what a model wrote, taken apart
  *
  * A fence is a line that starts (after up to three blanks) with at least three backticks; the word
- * after them is the language; the block ends at a line of at least as many backticks and nothing else
- * (CommonMark 0.31, section 4.5).
+ * after them is the language, and no backtick stands in the rest of the line, which would be a span of
+ * code within prose; the block ends at a line of at least as many backticks and nothing else (CommonMark
+ * 0.31, section 4.5).
  *
  * SPDX-License-Identifier: MIT */
 #include "agent-node/stages/answer.h"
@@ -61,6 +62,11 @@ static size_t fence(str line, str *info)
     return ticks >= 3 ? ticks : 0;
 }
 
+static bool has_tick(str info)
+{
+    return info.size > 0 && memchr(info.data, '`', info.size) != NULL;
+}
+
 static block_kind kind_of(str info)
 {
     size_t size = 0;
@@ -85,7 +91,7 @@ static void scan(const char *text, blocks *out)
     block_kind kind = BLOCK_OTHER;
     while (str_line(&rest, &line)) {
         size_t here = fence(line, &info);
-        if (ticks == 0 && here > 0) {
+        if (ticks == 0 && here > 0 && !has_tick(info)) {
             ticks = here;
             kind = kind_of(info);
             out->count[kind]++;

@@ -19,6 +19,7 @@ static void a_candidate_is_taken_out_of_prose(void **state)
         "```json\n{}\n```\n```cuda\nA\nB\n```",
         "  ```cpp\r\nA\r\nB\r\n  ```\r\n```JSON\r\n{}\r\n```",
         "````cu\nA\nB\n````\n~~~\n```json title=plan\n{}\n```",
+        "```json``` is what you want, so:\n```cuda\nA\nB\n```\n```json\n{}\n```",
         "```python\nprint()\n```\n```c++\nA\nB\n```\n```json\n{}\n```"};
     for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
         SCOPED(answer_candidate_fini) answer_candidate c = {0};
