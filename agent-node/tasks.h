@@ -20,6 +20,6 @@ void tasks_destroy(tasks **self);
 /* tasks_lease starts a task; takes the lease's body. */
 void tasks_lease(tasks *self, message *lease);
 /* tasks_cancel: NULL cancels every task. */
-void tasks_cancel(tasks *self, const char *task);
+void tasks_cancel(tasks *self, const char *name);
 
 #endif

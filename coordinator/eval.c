@@ -322,7 +322,8 @@ static int print_file(const char *folder, const char *name, err *e)
     buf_init(&text, JSON_SIZE_MAX);
     if (file_read(path, &text, e))
         return -1;
-    fwrite(buf_text(&text), 1, text.size, stdout);
+    if (fwrite(buf_text(&text), 1, text.size, stdout) != text.size)
+        return err_errno(e, errno, "cannot print %s", name);
     return 0;
 }
 
