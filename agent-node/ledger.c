@@ -101,33 +101,64 @@ static int commit(const ledger *self, message *m, err *e)
     return session_call(self->session, m, &reply, e);
 }
 
-int ledger_call(const ledger *self, const call_record *record, err *e)
+void ledger_fini(ledger *self)
 {
+    session_forget(&self->stage);
+}
+
+/* Waits for the stage record under way, if there is one. */
+static int settle(ledger *self, err *e)
+{
+    SCOPED(message_fini) message reply = {0};
+    return self->stage != NULL ? session_await(&self->stage, &reply, e) : 0;
+}
+
+int ledger_call(ledger *self, const call_record *record, err *e)
+{
+    SCOPED(message_fini) message reply = {0};
     message m;
     message_init(&m, MSG_CALL);
     message_set_str(&m.body.call.task, self->task);
     m.body.call.token = self->token;
     m.body.call.record = call_record_write(record);
-    return commit(self, &m, e);
+    /* The answer is on its way while the stage record before it is waited for. */
+    session_ticket *ticket = session_ask(self->session, &m, e);
+    if (ticket == NULL) {
+        return -1;
+    }
+    if (settle(self, e) != 0) {
+        session_forget(&ticket);
+        return -1;
+    }
+    return session_await(&ticket, &reply, e);
 }
 
-int ledger_stage(const ledger *self, const stage_record *record, err *e)
+int ledger_stage(ledger *self, const stage_record *record, err *e)
 {
     message m;
     message_init(&m, MSG_STAGE);
     message_set_str(&m.body.stage.task, self->task);
     m.body.stage.token = self->token;
     m.body.stage.record = stage_record_write(record);
-    return commit(self, &m, e);
+    if (settle(self, e) != 0) {
+        message_fini(&m);
+        return -1;
+    }
+    self->stage = session_ask(self->session, &m, e);
+    return self->stage != NULL ? 0 : -1;
 }
 
-int ledger_result(const ledger *self, const result_record *record, err *e)
+int ledger_result(ledger *self, const result_record *record, err *e)
 {
     message m;
     message_init(&m, MSG_RESULT);
     message_set_str(&m.body.result.task, self->task);
     m.body.result.token = self->token;
     m.body.result.record = result_record_write(record);
+    if (settle(self, e) != 0) { /* a result stands only on stages that are committed */
+        message_fini(&m);
+        return -1;
+    }
     return commit(self, &m, e);
 }
 

@@ -1,8 +1,10 @@
 /* ledger - one task's account with the coordinator
  *
  * Purpose:   everything a task thread says carries the task's id and fencing token; nothing is used
- *            before it is committed. Blobs go and come by content hash through the node's cache.
- * Ownership: borrows the session and the blob store.
+ *            before it is committed. Blobs go and come by content hash through the node's cache. A stage
+ *            record is sent and settled by the next commit, so that the coordinator's disk and the next
+ *            stage work at the same time; a result is told after every stage record is settled.
+ * Ownership: borrows the session and the blob store; ledger_fini drops a record under way.
  * Threads:   one task thread.
  * Errors:    ERR_CONFLICT: the lease is not ours any more: drop the task, say nothing.
  *
@@ -28,7 +30,9 @@ typedef struct ledger {
     char task[LEDGER_TASK_MAX];
     int64_t token;
     const atomic_bool *cancelled; /* the task must stop */
+    session_ticket *stage;        /* the stage record under way, or NULL */
 } ledger;
+void ledger_fini(ledger *self);
 
 /* ledger_check fails with ERR_CONFLICT once the task is cancelled; stages call it between steps. */
 int ledger_check(const ledger *self, err *e);
@@ -42,10 +46,13 @@ int ledger_get(const ledger *self, const hash *name, buf *out, err *e);
 char *ledger_get_text(const ledger *self, const hash *name, err *e);
 
 void ledger_progress(const ledger *self, const char *stage);
-/* These return once the coordinator has committed. */
-int ledger_call(const ledger *self, const call_record *record, err *e);
-int ledger_stage(const ledger *self, const stage_record *record, err *e);
-int ledger_result(const ledger *self, const result_record *record, err *e);
+/* These return once the coordinator has committed the record and the stage record before it. */
+int ledger_call(ledger *self, const call_record *record, err *e);
+int ledger_result(ledger *self, const result_record *record, err *e);
+/* ledger_stage returns once the stage record before this one is committed: this one's failure is the
+ * next commit's. */
+int ledger_stage(ledger *self, const stage_record *record, err *e);
+/* ledger_give_back does not care what became of a record under way. */
 int ledger_give_back(const ledger *self, const err *why, err *e);
 
 /* ledger_baseline_get: *found false = there is none. */

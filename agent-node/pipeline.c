@@ -309,7 +309,7 @@ static const lane_facts *facts_for(const lanes *all)
     return usable != NULL ? usable : lanes_facts(all, 0);
 }
 
-int pipeline_run(const node_parts *node, const ledger *account, const task_spec *spec,
+int pipeline_run(const node_parts *node, ledger *account, const task_spec *spec,
                  const checkpoint *done, err *e)
 {
     pipeline p SCOPED(pipeline_fini) = {
@@ -336,7 +336,7 @@ static int check_contract(const pipeline *p, lane *held, judge_contract_report *
     return judge_contract(j, report, e);
 }
 
-int pipeline_contract(const node_parts *node, const ledger *account, const task_spec *spec, err *e)
+int pipeline_contract(const node_parts *node, ledger *account, const task_spec *spec, err *e)
 {
     pipeline p SCOPED(pipeline_fini) = {.node = node, .ledger = account, .spec = spec};
     SCOPED(judge_contract_report_fini) judge_contract_report report = {0};

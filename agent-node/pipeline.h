@@ -58,7 +58,7 @@ typedef struct checkpoint {
 
 typedef struct pipeline {
     const node_parts *node;
-    const ledger *ledger;
+    ledger *ledger;
     const task_spec *spec;
     const checkpoint *done;
     contract *terms;
@@ -79,9 +79,9 @@ typedef struct pipeline {
 } pipeline;
 
 /* pipeline_run runs a `synthesize` task to its result. */
-int pipeline_run(const node_parts *node, const ledger *account, const task_spec *spec,
+int pipeline_run(const node_parts *node, ledger *account, const task_spec *spec,
                  const checkpoint *done, err *e);
 /* pipeline_contract runs a `contract` task: the reference keeps the promises of the contract. */
-int pipeline_contract(const node_parts *node, const ledger *account, const task_spec *spec, err *e);
+int pipeline_contract(const node_parts *node, ledger *account, const task_spec *spec, err *e);
 
 #endif

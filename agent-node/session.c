@@ -29,7 +29,7 @@
 enum { HELLO_EVERY_MS = 1000, TICK_MS = 250, RESEND_MS = 20, BEAT_DEFAULT_MS = 1000 };
 
 /* A message on its way out. */
-typedef struct item {
+typedef struct session_ticket {
     message m;
     bool wants_answer;
     pthread_mutex_t lock;
@@ -37,8 +37,8 @@ typedef struct item {
     bool done;      /* answered, failed or given up */
     bool abandoned; /* the caller timed out: whoever finishes it frees it */
     message answer;
-    err failure;       /* code 0: answered */
-    struct item *next; /* in the pending list */
+    err failure;                 /* code 0: answered */
+    struct session_ticket *next; /* in the pending list */
 } item;
 
 struct session {
@@ -665,10 +665,36 @@ int session_try_post(session *self, message *m, err *e)
     return enqueue(self, item_create(m, false), 0, e);
 }
 
-int session_call(session *self, message *m, message *reply, err *e)
+session_ticket *session_ask(session *self, message *m, err *e)
 {
     item *out = item_create(m, true);
-    return enqueue(self, out, SESSION_ANSWER_MS, e) == 0 ? item_wait(out, reply, e) : -1;
+    return enqueue(self, out, SESSION_ANSWER_MS, e) == 0 ? out : NULL;
+}
+
+int session_await(session_ticket **ticket, message *reply, err *e)
+{
+    return item_wait(TAKE(*ticket), reply, e);
+}
+
+void session_forget(session_ticket **ticket)
+{
+    item *self = TAKE(*ticket);
+    if (self == NULL) {
+        return;
+    }
+    pthread_mutex_lock(&self->lock);
+    bool done = self->done;
+    self->abandoned = true;
+    pthread_mutex_unlock(&self->lock);
+    if (done) {
+        item_free(self);
+    }
+}
+
+int session_call(session *self, message *m, message *reply, err *e)
+{
+    session_ticket *ticket = session_ask(self, m, e);
+    return ticket != NULL ? session_await(&ticket, reply, e) : -1;
 }
 
 void session_free_slot(session *self, int64_t free_slots, int64_t in_flight)

@@ -54,7 +54,13 @@ void session_watch(session *self, int fd, void (*fn)(void *arg), void *arg);
 
 /* session_call sends m (consumed) and waits for the message that answers it. An ack that carries a code
  * becomes that error. */
-int session_call(session *self, message *m, message *answer, err *e);
+int session_call(session *self, message *m, message *reply, err *e);
+/* session_ask and session_await are its two halves: between them the caller works on. A ticket is awaited
+ * or forgotten once; both null it. */
+typedef struct session_ticket session_ticket;
+session_ticket *session_ask(session *self, message *m, err *e);
+int session_await(session_ticket **ticket, message *answer, err *e);
+void session_forget(session_ticket **ticket);
 /* session_post sends m (consumed), which nobody answers. */
 int session_post(session *self, message *m, err *e);
 /* session_try_post is session_post for the loop thread: it never waits for room. */

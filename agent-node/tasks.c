@@ -83,7 +83,7 @@ void tasks_destroy(tasks **self_p)
 
 /* ---- the task thread ---- */
 
-static int run_spec(const tasks *self, const ledger *account, const struct msg_lease *lease,
+static int run_spec(const tasks *self, ledger *account, const struct msg_lease *lease,
                     const task_spec *spec, err *e)
 {
     checkpoint done = {.stages = lease->stages,
@@ -99,7 +99,7 @@ static int run_spec(const tasks *self, const ledger *account, const struct msg_l
     return err_set(e, ERR_PROTOCOL, "unknown kind of task '%s'", spec->kind);
 }
 
-static int run(const tasks *self, const ledger *account, const struct msg_lease *lease, err *e)
+static int run(const tasks *self, ledger *account, const struct msg_lease *lease, err *e)
 {
     SCOPED(task_spec_fini) task_spec spec = {0};
     SCOPED(scoped_free) char *text = ledger_get_text(account, &lease->spec, e);
@@ -150,6 +150,7 @@ static void *task_main(void *arg)
     if (run(self, &account, lease, &why) != 0) {
         tell_failure(&account, &why);
     }
+    ledger_fini(&account);
     atomic_store(&t->finished, true);
     report_slots(self);
     return NULL;

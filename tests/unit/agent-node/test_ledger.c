@@ -284,10 +284,7 @@ static void every_record_carries_task_and_token_and_waits(void **state)
     static const struct {
         message_type type;
         int (*step)(fixture *);
-    } cases[] = {{MSG_CALL, tell_call},
-                 {MSG_STAGE, tell_stage},
-                 {MSG_RESULT, tell_result},
-                 {MSG_GIVE_BACK, give_back}};
+    } cases[] = {{MSG_CALL, tell_call}, {MSG_RESULT, tell_result}, {MSG_GIVE_BACK, give_back}};
     fixture *f = *state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         SCOPED(message_fini) message m = {0};
@@ -331,13 +328,70 @@ static void a_stale_token_is_a_conflict(void **state)
 {
     fixture *f = *state;
     SCOPED(message_fini) message m = {0};
-    start(f, tell_stage);
-    desk_next(f->desk, MSG_STAGE, &m);
+    start(f, tell_call);
+    desk_next(f->desk, MSG_CALL, &m);
     desk_ack(f->desk, m.seq, ERR_CONFLICT, "token 9 is stale");
     finish(f);
     assert_int_equal(f->rc, -1);
     assert_int_equal(f->e.code, ERR_CONFLICT);
     assert_string_equal(f->e.text, "token 9 is stale");
+}
+
+/* The task goes on while the coordinator commits a stage; whatever is committed next waits for it. */
+static void a_stage_record_is_settled_by_the_next_commit(void **state)
+{
+    static const struct {
+        message_type next;
+        int (*step)(fixture *);
+        bool on_its_way; /* sent before the stage record is settled */
+    } cases[] = {{MSG_CALL, tell_call, true},
+                 {MSG_STAGE, tell_stage, false},
+                 {MSG_RESULT, tell_result, false}};
+    fixture *f = *state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        SCOPED(message_fini) message stage = {0};
+        SCOPED(message_fini) message next = {0};
+        start(f, tell_stage);
+        finish(f); /* nothing was acknowledged yet */
+        assert_int_equal(f->rc, 0);
+        desk_next(f->desk, MSG_STAGE, &stage);
+        assert_int_equal(stage.body.stage.token, 9);
+        start(f, cases[i].step);
+        if (cases[i].on_its_way) {
+            desk_next(f->desk, cases[i].next, &next);
+            desk_ack(f->desk, next.seq, ERR_NONE, "");
+            desk_ack(f->desk, stage.seq, ERR_NONE, "");
+        } else {
+            desk_ack(f->desk, stage.seq, ERR_NONE, "");
+            desk_next(f->desk, cases[i].next, &next);
+            desk_ack(f->desk, next.seq, ERR_NONE, "");
+        }
+        finish(f);
+        assert_int_equal(f->rc, 0);
+        ledger_fini(&f->account);
+    }
+}
+
+static void a_refused_stage_record_fails_the_next_commit(void **state)
+{
+    static int (*const steps[])(fixture *) = {tell_call, tell_stage, tell_result};
+    fixture *f = *state;
+    for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+        SCOPED(message_fini) message stage = {0};
+        start(f, tell_stage);
+        finish(f);
+        desk_next(f->desk, MSG_STAGE, &stage);
+        desk_ack(f->desk, stage.seq, ERR_CONFLICT, "token 9 is stale");
+        start(f, steps[i]);
+        finish(f);
+        assert_int_equal(f->rc, -1);
+        assert_int_equal(f->e.code, ERR_CONFLICT);
+        if (i == 0) { /* the answer was sent before the refusal was known */
+            SCOPED(message_fini) message call = {0};
+            desk_next(f->desk, MSG_CALL, &call);
+            desk_ack(f->desk, call.seq, ERR_CONFLICT, "token 9 is stale");
+        }
+    }
 }
 
 static void a_blob_arrives_before_the_record_that_names_it(void **state)
@@ -452,6 +506,8 @@ int main(void)
         LEDGER_TEST(every_record_carries_task_and_token_and_waits),
         LEDGER_TEST(records_are_what_was_said),
         LEDGER_TEST(a_stale_token_is_a_conflict),
+        LEDGER_TEST(a_stage_record_is_settled_by_the_next_commit),
+        LEDGER_TEST(a_refused_stage_record_fails_the_next_commit),
         LEDGER_TEST(a_blob_arrives_before_the_record_that_names_it),
         LEDGER_TEST(a_cancelled_task_is_told_between_its_steps),
         LEDGER_TEST(a_baseline_that_was_put_can_be_got),
