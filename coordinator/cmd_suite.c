@@ -77,6 +77,33 @@ static int load_all(const options *o, shelf *out, err *e)
 }
 
 /* ---- JSON ---- */
+static json *mutant_json(const mutant *m)
+{
+    json *row = json_new_object(), *expect = json_new_array();
+    for (size_t i = 0; i < m->expected_count; i++) {
+        json *name = json_new_str(outcome_name(m->expected[i]));
+        json_append(expect, &name);
+    }
+    json_set_str(row, "name", m->name);
+    json_set(row, "expect", &expect);
+    json_set_str(row, "detail", m->detail);
+    json_set_bool(row, "emu", !m->emu_blind);
+    json_set_str(row, "why", m->why);
+    json_set_str(row, "source", m->source);
+    json_set_str(row, "plan", m->plan);
+    return row;
+}
+
+static json *mutants_json(const mutants *wrong)
+{
+    json *list = json_new_array();
+    for (size_t i = 0; i < wrong->count; i++) {
+        json *row = mutant_json(&wrong->items[i]);
+        json_append(list, &row);
+    }
+    return list;
+}
+
 static json *problem_json(const suite *s, const problem *p, bool whole)
 {
     char hex[HASH_HEX];
@@ -93,6 +120,8 @@ static json *problem_json(const suite *s, const problem *p, bool whole)
         json_set(row, "contract", &terms);
         json_set_str(row, "prompt", p->prompt);
         json_set_str(row, "reference", p->reference);
+        json *wrong = mutants_json(&p->wrong);
+        json_set(row, "mutants", &wrong);
     }
     return row;
 }
