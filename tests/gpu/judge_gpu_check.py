@@ -6,9 +6,9 @@ usage: judge_gpu_check.py [--all] JUDGE_FOLDER LIBCE_TIMING.so [SUITE_FOLDER] [O
        (exit 0 all as expected, 1 not, 77 no GPU or no torch)
        --all: only the baselines, but of every problem, each pass in one process
 
-Plays the runner's part: opens the staging memory that the judge process exports, writes answers into
-it from this process, and asks for verdicts. Baselines are measured twice, the second time by a fresh
-judge process from the packed cache of the first. Run it by the python3 that has PyTorch."""
+Plays the runner's part: opens the staging memory that the judge process exports, writes answers
+into it from this process, and asks for verdicts. Baselines are measured twice, the second time by a
+fresh judge process from the packed cache of the first. Run it by the python3 that has PyTorch."""
 
 import ctypes
 import json
