@@ -196,8 +196,8 @@ static void a_full_queue_refuses_and_takes_nothing(void **state)
     assert_int_equal(store_submit(f->db, labelled_wait, &first, keep_answer, NULL), 0);
     err e = {0};
     int accepted = 0;
-    while (accepted <= STORE_QUEUE_MAX &&
-           store_submit(f->db, note_fn, (char[]){"x"}, NULL, &e) == 0)
+    char detail[] = "x"; /* alive until the queue is drained */
+    while (accepted <= STORE_QUEUE_MAX && store_submit(f->db, note_fn, detail, NULL, &e) == 0)
         accepted++;
     assert_in_range(accepted, STORE_QUEUE_MAX - 1, STORE_QUEUE_MAX);
     assert_int_equal(e.code, ERR_LIMIT);
