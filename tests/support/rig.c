@@ -463,6 +463,7 @@ int rig_run(rig *self, const task_spec *spec, err *e)
     rig_ledger(self, &account);
     fill_checkpoint(self, &done);
     int rc = pipeline_run(&self->parts, &account, spec, &done, e);
+    ledger_fini(&account);
     for (size_t i = 0; i < done.call_count; i++) {
         free(done.calls[i].stage);
     }
@@ -475,7 +476,9 @@ int rig_run_contract(rig *self, const task_spec *spec, err *e)
 {
     ledger account;
     rig_ledger(self, &account);
-    return pipeline_contract(&self->parts, &account, spec, e);
+    int rc = pipeline_contract(&self->parts, &account, spec, e);
+    ledger_fini(&account);
+    return rc;
 }
 
 const result_record *rig_result(const rig *self)
@@ -632,6 +635,7 @@ void rig_pipeline(rig *self, const task_spec *spec, rig_work *out)
 void rig_pipeline_fini(rig_work *self)
 {
     pipeline *p = &self->p;
+    ledger_fini(&self->account);
     for (int i = 0; i < SPEC_STAGES; i++) {
         provider_destroy(&p->providers[i]);
     }
