@@ -246,7 +246,7 @@ int measure_baseline(const pipeline *p, lane *held, stage_record *record, baseli
     }
     *origin = origin_of(&stored, &found);
     baseline_record rows = {.modes = record->measurements, .mode_count = record->measurement_count};
-    bool better = stored.winner == NULL || (hash_is_zero(&stored.cache) && found.cache != NULL);
+    bool better = stored.winner == NULL || found.cache != NULL;
     return better && found.winner != NULL
                ? store_baseline(p, &key, stored.winner == NULL ? &rows : &stored, &found, facts, e)
                : 0;
