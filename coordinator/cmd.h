@@ -38,6 +38,13 @@ enum {
     CMD_HIDDEN = 4      /* not in the list of commands */
 };
 
+/* The row of --db, the same in every command that has it. `options` is the command's struct. */
+#define CMD_OPTION_DB(options)                                                           \
+    {                                                                                    \
+        .name = "db", .type = CLI_STR, .offset = offsetof(options, db), .value = "FILE", \
+        .help = "database (default $CE_HOME/ce.db, else the XDG data folder)"            \
+    }
+
 typedef struct cmd_call {
     const struct cmd_program *program;
     void *options; /* the command's own struct, parsed */

@@ -27,11 +27,7 @@ static const cli_option table[] = {
      .value = "F",
      .help = "write to a file (default: standard output)"},
     {.name = "json", .type = CLI_FLAG, .offset = offsetof(options, json), .help = "print JSON"},
-    {.name = "db",
-     .type = CLI_STR,
-     .offset = offsetof(options, db),
-     .value = "FILE",
-     .help = "database (default $CE_HOME/ce.db, else the XDG data folder)"},
+    CMD_OPTION_DB(options),
     {.name = NULL}};
 
 static const cli_command command = {

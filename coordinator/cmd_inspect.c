@@ -21,11 +21,7 @@ static const cli_option table[] = {
      .value = "source|plan|log|report|answers",
      .help = "print this stored text of a TASK, and nothing else"},
     {.name = "json", .type = CLI_FLAG, .offset = offsetof(options, json), .help = "print JSON"},
-    {.name = "db",
-     .type = CLI_STR,
-     .offset = offsetof(options, db),
-     .value = "FILE",
-     .help = "database (default $CE_HOME/ce.db, else the XDG data folder)"},
+    CMD_OPTION_DB(options),
     {.name = NULL}};
 
 static const cli_command command = {.name = "inspect",

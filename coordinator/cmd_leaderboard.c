@@ -40,11 +40,7 @@ static const cli_option table[] = {
      .offset = offsetof(options, out),
      .value = "F",
      .help = "a file (.md, .json, .csv), or a folder: then one RUN, and all its files are redrawn"},
-    {.name = "db",
-     .type = CLI_STR,
-     .offset = offsetof(options, db),
-     .value = "FILE",
-     .help = "database (default $CE_HOME/ce.db, else the XDG data folder)"},
+    CMD_OPTION_DB(options),
     {.name = NULL}};
 
 static const cli_command command = {

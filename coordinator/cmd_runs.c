@@ -12,17 +12,12 @@ typedef struct options {
     bool json;
 } options;
 
-static const cli_option table[] = {
-    {.name = "json",
-     .type = CLI_FLAG,
-     .offset = offsetof(options, json),
-     .help = "print an object with `runs`"},
-    {.name = "db",
-     .type = CLI_STR,
-     .offset = offsetof(options, db),
-     .value = "FILE",
-     .help = "database (default $CE_HOME/ce.db, else the XDG data folder)"},
-    {.name = NULL}};
+static const cli_option table[] = {{.name = "json",
+                                    .type = CLI_FLAG,
+                                    .offset = offsetof(options, json),
+                                    .help = "print an object with `runs`"},
+                                   CMD_OPTION_DB(options),
+                                   {.name = NULL}};
 
 static const cli_command command = {.name = "runs",
                                     .summary = "list stored runs, newest first",

@@ -17,11 +17,7 @@ static const cli_option table[] = {
      .type = CLI_FLAG,
      .offset = offsetof(options, json),
      .help = "print an object with `run`, `open` (tasks that are not done) and `nodes`"},
-    {.name = "db",
-     .type = CLI_STR,
-     .offset = offsetof(options, db),
-     .value = "FILE",
-     .help = "database (default $CE_HOME/ce.db, else the XDG data folder)"},
+    CMD_OPTION_DB(options),
     {.name = NULL}};
 
 static const cli_command command = {.name = "status",
