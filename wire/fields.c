@@ -149,6 +149,9 @@ static int read_members(const json_cursor *c, const field *table, void *base, er
     }
     for (const field *f = table; f->key != NULL; f++) {
         json_cursor member;
+        if (f->type == FIELD_TEXT_IF_ANY && !json_maybe(c, f->key, &member)) {
+            continue;
+        }
         if (json_member(c, f->key, &member, e) != 0 ||
             ops_of(f->type)->read(&member, f, base, e) != 0) {
             return -1;
@@ -214,6 +217,9 @@ json *fields_write(const field *table, const void *base)
 {
     json *object = json_new_object();
     for (const field *f = table; f->key != NULL; f++) {
+        if (f->type == FIELD_TEXT_IF_ANY && *(char *const *)const_at(base, f->offset) == NULL) {
+            continue;
+        }
         json *value = ops_of(f->type)->write(f, base);
         json_set(object, f->key, &value);
     }
@@ -262,6 +268,7 @@ int fields_parse(const char *text, size_t size, const char *origin, const field 
 static const field_ops ops_table[] = {
     [FIELD_TEXT] = {write_text, read_text, fini_text},
     [FIELD_TEXT_OR_NULL] = {write_text, read_text, fini_text},
+    [FIELD_TEXT_IF_ANY] = {write_text, read_text, fini_text},
     [FIELD_INT] = {write_int, read_int, NULL},
     [FIELD_REAL] = {write_real, read_real, NULL},
     [FIELD_BOOL] = {write_bool, read_bool, NULL},

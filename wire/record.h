@@ -36,6 +36,7 @@ typedef struct call_record {
     double cost_usd; /* NaN: unknown */
     double latency_ms;
     char *reason; /* why there is no answer; NULL */
+    char *usage;  /* what the provider told about the call, as JSON text; NULL: nothing */
 } call_record;
 
 /* A candidate through compile and gates. */

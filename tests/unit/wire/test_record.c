@@ -246,6 +246,23 @@ static void more_rows_than_the_limit_are_refused(void **state)
     free(attempts);
 }
 
+static void what_a_provider_told_is_kept_and_may_be_absent(void **state)
+{
+    (void)state;
+    SCOPED(scoped_free) char *without = sample_call();
+    call_record r;
+    err e;
+    assert_null(strstr(without, "usage")); /* as older records are */
+    assert_int_equal(call_record_read(without, strlen(without), &r, &e), 0);
+    assert_null(r.usage);
+    r.usage = xstrdup("{\"attempts\":2}");
+    SCOPED(scoped_free) char *with = call_record_write(&r);
+    SCOPED(scoped_free) char *again = again_call(with, &e);
+    assert_non_null(strstr(with, "attempts"));
+    assert_string_equal(again, with);
+    call_record_fini(&r);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -253,6 +270,7 @@ int main(void)
         cmocka_unit_test(every_member_is_wanted_and_typed),
         cmocka_unit_test(a_failed_time_is_null_and_comes_back_as_nan),
         cmocka_unit_test(a_fault_inside_a_list_is_told_with_its_place),
-        cmocka_unit_test(more_rows_than_the_limit_are_refused)};
+        cmocka_unit_test(more_rows_than_the_limit_are_refused),
+        cmocka_unit_test(what_a_provider_told_is_kept_and_may_be_absent)};
     return cmocka_run_group_tests_name("record", tests, NULL, NULL);
 }
