@@ -10,18 +10,25 @@
 
 #include "common/scoped.h"
 #include "common/xalloc.h"
+#include "providers/anthropic.h"
 #include "providers/catalog.h"
+#include "providers/compat.h"
+#include "providers/gemini.h"
 #include "providers/gold.h"
 #include "providers/mock.h"
+#include "providers/openai.h"
+#include "providers/remote.h"
 #include "providers/replay.h"
 
 struct provider {
     const provider_ops *ops;
-    char *model; /* what follows the colon */
-    void *state; /* the back end's own */
+    char *model;     /* what follows the colon */
+    void *state;     /* a local back end's own */
+    remote *far_end; /* NULL: local */
 };
 
-static const provider_ops *const back_ends[] = {&gold_ops, &mock_ops, &replay_ops};
+static const provider_ops *const back_ends[] = {
+    &gold_ops, &mock_ops, &replay_ops, &anthropic_ops, &openai_ops, &gemini_ops, &compat_ops};
 
 static const char *const stop_names[PROVIDER_STOP_COUNT] = {"ok", "length", "refused", "filter",
                                                             "exhausted"};
@@ -45,6 +52,7 @@ bool provider_stop_parse(const char *name, provider_stop *out)
 void provider_answer_fini(provider_answer *self)
 {
     scoped_free(&self->text);
+    scoped_free(&self->usage);
 }
 
 static const provider_ops *find_ops(const char *name)
@@ -68,6 +76,10 @@ provider *provider_create(const char *model_id, err *e)
     self->ops = find_ops(entry->name);
     assert(self->ops != NULL && "every catalog entry has a back end");
     self->model = xstrdup(model);
+    if (self->ops->remote != NULL) {
+        self->far_end = remote_open(self->ops->remote, model, &remote_default, e);
+        return self->far_end != NULL ? TAKE(self) : NULL;
+    }
     if (self->ops->open != NULL && self->ops->open(model, &self->state, e) != 0) {
         return NULL;
     }
@@ -83,6 +95,7 @@ void provider_destroy(provider **self)
     if (p->ops->close != NULL && p->state != NULL) {
         p->ops->close(p->state);
     }
+    remote_close(&p->far_end);
     free(p->model);
     free(p);
     *self = NULL;
@@ -95,7 +108,9 @@ int provider_ask(provider *self, const provider_request *request, provider_answe
                              .tokens_cache_read = -1,
                              .tokens_cache_write = -1,
                              .cost_usd = (double)NAN};
-    if (self->ops->answer(self->state, request, out, e) != 0) {
+    int rc = self->far_end != NULL ? remote_ask(self->far_end, request, out, e)
+                                   : self->ops->answer(self->state, request, out, e);
+    if (rc != 0) {
         provider_answer_fini(out);
         memset(out, 0, sizeof(*out));
         return err_wrap(e, "provider %s, stage %s", self->ops->name, request->stage);

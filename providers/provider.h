@@ -1,7 +1,8 @@
 /* provider - who answers a stage's question
  *
  * Purpose:   one table of operations a back end; a back end is found by the part of a model id before
- *            the first colon. Local back ends (gold, mock, replay) implement `answer`.
+ *            the first colon. Local back ends (gold, mock, replay) implement `answer`; those that speak
+ *            HTTP describe their protocol.
  * Ownership: provider_create gives an owned object; an answer's text is owned by the caller
  *            (provider_answer_fini).
  * Threads:   one provider object belongs to one task thread.
@@ -12,6 +13,7 @@
 #ifndef CE_PROVIDERS_PROVIDER_H
 #define CE_PROVIDERS_PROVIDER_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -62,6 +64,7 @@ typedef struct provider_request {
     const provider_turn *turns; /* the last one is the user's */
     size_t turn_count;
     const provider_material *material;
+    const atomic_bool *cancelled; /* NULL: never; ends a wait for a remote model */
 } provider_request;
 
 typedef struct provider_answer {
@@ -70,15 +73,18 @@ typedef struct provider_answer {
     int64_t tokens_in, tokens_out, tokens_cache_read, tokens_cache_write; /* -1: not told */
     double cost_usd;                                                      /* NaN: unknown */
     double latency_ms;
+    char *usage; /* what the provider told about the call, as JSON text; NULL: nothing */
 } provider_answer;
 void provider_answer_fini(provider_answer *self);
 
-/* A back end. `state` is what open made; ops without state leave open and close NULL. */
+/* A back end. A local one answers itself; `state` is what open made, and ops without state leave open and
+ * close NULL. One that speaks HTTP only says how, in `remote` (providers/remote.h). */
 typedef struct provider_ops {
     const char *name;
     int (*open)(const char *model, void **state, err *e);
     void (*close)(void *state);
     int (*answer)(void *state, const provider_request *request, provider_answer *out, err *e);
+    const struct remote_ops *remote;
 } provider_ops;
 
 /* provider_create opens the back end of a model id such as "gold" or "mock:script.json".

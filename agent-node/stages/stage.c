@@ -110,6 +110,7 @@ static int commit_call(pipeline *p, const stage_work *w, const char *prompt,
     record.provider = xstrdup(provider_name(model));
     record.model = xstrdup(provider_model(model));
     record.stop = xstrdup(provider_stop_name(answer->stop));
+    record.usage = answer->usage != NULL ? xstrdup(answer->usage) : NULL;
     int rc = ledger_put_text(p->ledger, prompt, &record.prompt, e);
     if (rc == 0 && answer->text[0] != '\0') {
         rc = ledger_put_text(p->ledger, answer->text, &record.answer, e);
@@ -131,7 +132,8 @@ static int ask_model(pipeline *p, const stage_work *w, const conversation *talk,
                                 .system = talk->system,
                                 .turns = talk->turns,
                                 .turn_count = talk->count,
-                                .material = &p->material};
+                                .material = &p->material,
+                                .cancelled = p->ledger->cancelled};
     SCOPED(scoped_free) char *prompt = conversation_json(talk);
     int64_t start = clock_mono_us();
     if (provider_ask(p->providers[w->id], &request, out, e) != 0) {

@@ -2,6 +2,7 @@
 #include "tests/unit/providers/fixture.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/scoped.h"
@@ -12,18 +13,33 @@ static void every_catalog_entry_has_a_back_end(void **state)
     (void)state;
     size_t count = 0;
     const catalog_entry *entries = catalog_entries(&count);
+    setenv("ANTHROPIC_API_KEY", "k", 1);
+    setenv("OPENAI_API_KEY", "k", 1);
+    setenv("GEMINI_API_KEY", "k", 1);
     for (size_t i = 0; i < count; i++) {
         err e = {0};
         char id[128];
-        snprintf(id, sizeof(id), "%s:%s", entries[i].name, "/nonexistent");
+        const char *rest = entries[i].remote ? "m@http://127.0.0.1:9/v1" : "/nonexistent";
+        snprintf(id, sizeof(id), "%s:%s", entries[i].name, rest);
         SCOPED(provider_destroy) provider *p = provider_create(id, &e);
         if (p == NULL) {
             assert_non_null(strstr(e.text, "/nonexistent")); /* it opened its file, or tried to */
         } else {
             assert_string_equal(provider_name(p), entries[i].name);
-            assert_string_equal(provider_model(p), "/nonexistent");
+            assert_string_equal(provider_model(p), rest);
         }
     }
+}
+
+static void a_bare_id_is_a_model_of_anthropic(void **state)
+{
+    (void)state;
+    err e = {0};
+    setenv("ANTHROPIC_API_KEY", "k", 1);
+    SCOPED(provider_destroy) provider *p = provider_create("claude-opus-5-5", &e);
+    assert_non_null(p);
+    assert_string_equal(provider_name(p), "anthropic");
+    assert_string_equal(provider_model(p), "claude-opus-5-5");
 }
 
 static void an_unknown_id_opens_nothing(void **state)
@@ -58,6 +74,7 @@ static void destroying_nothing_is_fine(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_catalog_entry_has_a_back_end),
+                                       cmocka_unit_test(a_bare_id_is_a_model_of_anthropic),
                                        cmocka_unit_test(an_unknown_id_opens_nothing),
                                        cmocka_unit_test(stops_survive_their_names),
                                        cmocka_unit_test(destroying_nothing_is_fine)};

@@ -1,0 +1,272 @@
+/* chat - OpenAI's Chat Completions
+ *
+ * SPDX-License-Identifier: MIT */
+#include "providers/chat.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/str.h"
+#include "providers/url.h"
+
+/* ---- the question ---- */
+
+static void add_message(json *list, const char *role, const char *text)
+{
+    json *message = json_new_object();
+    json_set_str(message, "role", role);
+    json_set_str(message, "content", text);
+    json_append(list, &message);
+}
+
+/* OpenRouter must not hand the question to another model or drop what it does not understand. */
+static void pin_route(json *body)
+{
+    json *route = json_new_object();
+    json_set_bool(route, "allow_fallbacks", false);
+    json_set_bool(route, "require_parameters", true);
+    json_set(body, "provider", &route);
+}
+
+json *chat_build(const remote_call *call, buf *url)
+{
+    const provider_request *request = call->request;
+    json *body = json_new_object();
+    json *messages = json_new_array();
+    add_message(messages, "system", request->system);
+    for (size_t i = 0; i < request->turn_count; i++) {
+        add_message(messages, request->turns[i].role, remote_turn(&request->turns[i]));
+    }
+    json_set_str(body, "model", call->model);
+    json_set(body, "messages", &messages);
+    json_set_int(body, call->family->cap_field, call->family->output_max);
+    if (call->family->stream) {
+        json *options = json_new_object();
+        json_set_bool(options, "include_usage", true);
+        json_set_bool(body, "stream", true);
+        json_set(body, "stream_options", &options);
+    }
+    if (url_is_host(buf_text(url), "openrouter.ai")) {
+        pin_route(body);
+    }
+    buf_puts(url, "/chat/completions");
+    return body;
+}
+
+static const struct {
+    const char *host, *name;
+} keys[] = {{"api.openai.com", "OPENAI_API_KEY"},
+            {"openrouter.ai", "OPENROUTER_API_KEY"},
+            {"api.together.xyz", "TOGETHER_API_KEY"},
+            {"api.groq.com", "GROQ_API_KEY"}};
+
+const char *chat_key_name(const char *url, bool *needed)
+{
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (url_is_host(url, keys[i].host)) {
+            *needed = true;
+            return keys[i].name;
+        }
+    }
+    *needed = false;
+    return "CE_COMPAT_API_KEY";
+}
+
+/* ---- replies ---- */
+
+static const struct {
+    const char *word;
+    provider_stop stop;
+} stops[] = {{"stop", PROVIDER_STOP_OK},
+             {"eos", PROVIDER_STOP_OK},
+             {"length", PROVIDER_STOP_LENGTH},
+             {"content_filter", PROVIDER_STOP_FILTER}};
+
+static void read_stop(reply *self, const json *choice)
+{
+    const char *text = json_str(json_get(choice, "finish_reason"), NULL);
+    if (text == NULL || self->stopped) {
+        return;
+    }
+    for (size_t i = 0; i < sizeof(stops) / sizeof(stops[0]); i++) {
+        if (strcmp(stops[i].word, text) == 0) {
+            reply_stop(self, stops[i].stop);
+            return;
+        }
+    }
+    reply_odd_stop(self, text);
+}
+
+/* Text, null, or an array of {type: "text", text}. */
+static void read_content(reply *self, const json *content)
+{
+    reply_add_text(self, json_str(content, ""));
+    for (size_t i = 0; json_typeof(content) == JSON_TYPE_ARRAY && i < json_size(content); i++) {
+        const json *part = json_at(content, i);
+        if (strcmp(json_str(json_get(part, "type"), ""), "text") == 0) {
+            reply_add_text(self, json_str(json_get(part, "text"), ""));
+        }
+    }
+}
+
+/* A message, or the part of one that an event adds. */
+static void read_message(reply *self, const json *message)
+{
+    const char *refusal = json_str(json_get(message, "refusal"), NULL);
+    read_content(self, json_get(message, "content"));
+    if (refusal != NULL && refusal[0] != '\0') {
+        reply_add_text(self, refusal);
+        reply_stop(self, PROVIDER_STOP_REFUSED);
+    }
+}
+
+static void read_usage(reply *self, const json *usage)
+{
+    const json *details = json_get(usage, "prompt_tokens_details");
+    if (json_typeof(usage) != JSON_TYPE_OBJECT) {
+        return;
+    }
+    reply_keep_usage(self, usage);
+    reply_split(self, reply_count(usage, "prompt_tokens", -1),
+                reply_count(details, "cached_tokens", -1),
+                reply_count(details, "cache_write_tokens", -1),
+                reply_count(usage, "completion_tokens", -1));
+    double cost = json_real(json_get(usage, "cost"), (double)NAN); /* OpenRouter tells it */
+    self->cost_usd = cost >= 0.0 ? cost : self->cost_usd;
+}
+
+static void read_common(reply *self, const json *body)
+{
+    reply_keep(self->id, json_get(body, "id"));
+    reply_keep(self->served, json_get(body, "model"));
+    read_usage(self, json_get(body, "usage"));
+}
+
+/* Some servers fail on status 200: in the reply or in its choice. */
+static bool has_error(reply *self, const json *body)
+{
+    const json *choice = json_at(json_get(body, "choices"), 0);
+    if (json_typeof(json_get(body, "error")) != JSON_TYPE_NULL ||
+        strcmp(json_str(json_get(body, "object"), ""), "error") == 0) {
+        chat_classify(self, 200, body);
+        return true;
+    }
+    if (json_typeof(json_get(choice, "error")) != JSON_TYPE_NULL) {
+        chat_classify(self, 200, choice);
+        return true;
+    }
+    return false;
+}
+
+void chat_read_whole(reply *self, const json *body)
+{
+    const json *choice = json_at(json_get(body, "choices"), 0);
+    if (has_error(self, body)) {
+        return;
+    }
+    read_common(self, body);
+    if (json_typeof(json_get(choice, "message")) != JSON_TYPE_OBJECT) {
+        reply_bad(self, "the answer has no message");
+        return;
+    }
+    read_message(self, json_get(choice, "message"));
+    read_stop(self, choice);
+    self->ended = true;
+}
+
+void chat_read_event(reply *self, const char *name, const json *data)
+{
+    const json *choice = json_at(json_get(data, "choices"), 0);
+    (void)name;
+    if (has_error(self, data)) {
+        return;
+    }
+    read_common(self, data);
+    read_message(self, json_get(choice, "delta"));
+    read_stop(self, choice);
+}
+
+void chat_read_end(reply *self)
+{
+    self->ended = self->stopped;
+}
+
+/* ---- errors ---- */
+
+static const reply_word words[] = {
+    {"insufficient_quota", FAULT_QUOTA, false},
+    {"credit_balance_exhausted", FAULT_QUOTA, false},
+    {"organization_spend_limit_exceeded", FAULT_QUOTA, false},
+    {"project_spend_limit_exceeded", FAULT_QUOTA, false},
+    {"organization_usage_limit_exceeded", FAULT_QUOTA, false},
+    {"billing_hard_limit_reached", FAULT_QUOTA, false},
+    {"payment_required", FAULT_QUOTA, false},
+    {"weight_exceeds_budget", FAULT_QUOTA, false},
+    {"in_flight_budget_exhausted", FAULT_RATE_LIMIT, false},
+    {"invalid_api_key", FAULT_AUTH, false},
+    {"authentication_error", FAULT_AUTH, false},
+    {"model_not_found", FAULT_REQUEST, false},
+    {"context_length_exceeded", FAULT_REQUEST, false},
+    {"exceed_context_size_error", FAULT_REQUEST, false},
+    {"unsupported_parameter", FAULT_REQUEST, false},
+    {"unsupported_value", FAULT_REQUEST, false},
+    {"not_supported_error", FAULT_REQUEST, false},
+    {"rate_limit_exceeded", FAULT_RATE_LIMIT, false},
+    {"rate_limit_error", FAULT_RATE_LIMIT, false},
+    {"slow_down", FAULT_RATE_LIMIT, false},
+    {"server_is_overloaded", FAULT_OVERLOADED, false},
+    {"service_unavailable_error", FAULT_OVERLOADED, false},
+    {"resource_unavailable", FAULT_OVERLOADED, false},
+    {"capacity_exceeded", FAULT_OVERLOADED, false},
+    {"unavailable_error", FAULT_OVERLOADED, false}, /* llama.cpp while it loads the model */
+    {"server_error", FAULT_SERVER, false},
+    {NULL, FAULT_NONE, false}};
+
+static const char *const refusals[] = {"content_policy_violation", "invalid_prompt", "bio_policy",
+                                       "misalignment_policy_violation"};
+
+/* OpenRouter says by {"metadata": {"reasons": […]}} that moderation declined. */
+static bool is_refusal(const json *error)
+{
+    const char *code = json_str(json_get(error, "code"), "");
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+        if (strcmp(code, refusals[i]) == 0) {
+            return true;
+        }
+    }
+    return json_size(json_get(json_get(error, "metadata"), "reasons")) > 0;
+}
+
+/* The object with message, type and code; the body itself where there is no such object. */
+static const json *error_of(const json *body)
+{
+    const json *error = json_get(body, "error");
+    return json_typeof(error) == JSON_TYPE_OBJECT ? error : body;
+}
+
+static const char *message_of(const json *body, const json *error)
+{
+    const char *plain = json_str(json_get(body, "error"), json_str(json_get(body, "detail"), ""));
+    return json_str(json_get(error, "message"), plain);
+}
+
+void chat_classify(reply *self, int64_t status, const json *body)
+{
+    const json *error = error_of(body);
+    const char *message = message_of(body, error);
+    /* A type says "no money" whatever the code beside it. */
+    const char *said[] = {json_str(json_get(error, "type"), ""),
+                          json_str(json_get(error, "code"), ""), NULL};
+    int64_t code = json_int(json_get(error, "code"), 0);
+    if (is_refusal(error)) {
+        reply_refuse(self, message);
+        return;
+    }
+    if (status == 200 && code >= 300 && code <= 599) {
+        bool billed = self->text.size > 0;
+        reply_fail(self, code, words, said, message);
+        self->fault.billed = billed;
+        return;
+    }
+    reply_fail(self, status, words, said, message);
+}
