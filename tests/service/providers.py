@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""Models behind HTTP: real processes, the fake device, answers from tests/support/fake_provider.py."""
+import json
+import os
+import subprocess
+import sys
+import urllib.request
+
+from ce import SRC, exits, expect, main
+
+KEY = "canary-91c2f7"
+PROBLEM = "silu_fp16"
+for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "CE_COMPAT_API_KEY"):
+    os.environ[name] = KEY
+INTERVIEW = "You are asked what a CUDA kernel must do"
+SPEC = {"name": PROBLEM, "semantics": "x * sigmoid(x)", "inputs": [], "outputs": [], "hazards": [],
+        "plan_of_attack": "one thread an element"}
+USAGE = {"in": 3000, "out": 800, "cache_read": 2000, "cache_write": 0}
+
+
+def fence(word, text):
+    return f"```{word}\n{text}\n```\n"
+
+
+def gold(*before, **how):
+    """A script that answers as a good model would, after the steps `before` of each stage."""
+    folder = SRC / "suites/internal" / PROBLEM
+    kernel = fence("cuda", (folder / "gold.cu").read_text()) + fence("json", (folder / "gold.json").read_text())
+    last = {"usage": USAGE, **how}
+    return {"rules": [{"contains": INTERVIEW, "steps": [*before, {"text": fence("json", json.dumps(SPEC)), **last}]},
+                      {"steps": [*before, {"text": "Here it is.\n" + kernel, **last}]}]}
+
+
+class Server:
+    def __init__(self, place, script):
+        path = place.write(f"script{len(place.children)}.json", script)
+        child = subprocess.Popen([sys.executable, "-B", str(SRC / "tests/support/fake_provider.py"), "--script",
+                                  str(path), "--key", KEY], stdout=subprocess.PIPE, text=True)
+        child.log = path
+        place.children.append(child)
+        self.base = "http://127.0.0.1:" + child.stdout.readline().split()[1]
+
+    def ask(self, path, value):
+        data = json.dumps(value).encode()
+        with urllib.request.urlopen(self.base + path, data) as reply:
+            return json.load(reply)
+
+    def log(self):
+        return self.ask("/_log", {})["requests"]
+
+
+def evaluate(place, model, *words, **how):
+    return place.run("eval", "--suite", "internal", "--only", PROBLEM, "--model-id", model, "--yes", *words, **how)
+
+
+def calls(place):
+    return place.rows("SELECT stage, provider, model, stop, tokens_in, tokens_out, tokens_cache_read, cost_usd, "
+                      "latency_ms FROM model_call ORDER BY "
+                      "instr('interview codegen correctness performance polish', stage), number")
+
+
+def no_key(place, *texts):
+    for text in texts:
+        expect(KEY not in text, "a key is shown")
+    for path in place.dir.rglob("*"):
+        if path.is_file() and not path.is_symlink():
+            expect(KEY.encode() not in path.read_bytes(), f"a key is in {path}")
+    shown = place.run("inspect", "latest", out=False)
+    expect(KEY not in shown.stdout + shown.stderr, "inspect shows a key")
+
+
+PROVIDERS = [("compat:llama-3", "/v1", None), ("openai:gpt-4o", "/v1", None),
+             ("openai:gpt-6.1-sol", "/v1", 3000 * 2 + 2000 * 0.1 + 800 * 10),
+             ("gemini:gemini-4-neon", "/v1beta", 3000 * 3 + 2000 * 0.15 + 800 * 15),
+             ("claude-opus-5-5", "", 3000 * 4 + 2000 * 0.2 + 800 * 20)]
+
+
+def test_every_provider_runs_the_stages_and_is_accounted_for(place):
+    for number, (model, suffix, price) in enumerate(PROVIDERS):
+        server = Server(place, gold())
+        place.db, place.out = place.dir / f"{number}.db", place.dir / f"out{number}"
+        done = evaluate(place, f"{model}@{server.base}{suffix}")
+        exits(done, 0)
+        rows = calls(place)
+        expect([row[0] for row in rows] == ["interview", "codegen", "polish"], model, rows)
+        expect(len(server.log()) == 3, "calls that are not recorded", rows)
+        for _, provider, named, stop, tokens_in, out, cached, cost, latency in rows:
+            expect(provider == (model.split(":")[0] if ":" in model else "anthropic"), provider)
+            expect(server.base in named, named)
+            expect((stop, tokens_in, out, cached) == ("ok", 3000, 800, 2000), rows)
+            expect(cost is None if price is None else abs(cost - price / 1e6) < 1e-12, model, cost)
+            expect(latency > 0)
+        expect(place.rows("SELECT outcome FROM task WHERE kind = 'synthesize'") == [("ok",)])
+        no_key(place, done.stdout, done.stderr)
+
+
+def test_a_cost_that_the_server_tells_is_on_the_board(place):
+    server = Server(place, gold(cost=0.5))
+    exits(evaluate(place, f"compat:llama-3@{server.base}/v1"), 0)
+    expect([row[7] for row in calls(place)] == [0.5, 0.5, 0.5], calls(place))
+
+
+def test_a_slow_kernel_is_repaired_by_another_provider(place):
+    server = Server(place, gold())
+    slow = place.write("fake.json", {"default": {"candidate_ms": [0.05] * 20, "baselines": {"eager": [0.02] * 20}}})
+    done = evaluate(place, f"openai:gpt-4o@{server.base}/v1", "--stage",
+                    f"performance=anthropic:claude-opus-5-5@{server.base}", "--fake", slow)
+    exits(done, 0)
+    by = {(row[0], row[1]) for row in calls(place)}
+    expect(by == {("interview", "openai"), ("codegen", "openai"), ("performance", "anthropic"), ("polish", "openai")},
+           by)
+    expect({request["route"] for request in server.log()} == {"chat", "anthropic"})
+
+
+def test_a_storm_passes(place):
+    storm = [{"error": "rate_limit", "headers": {"retry-after-ms": "20"}}, {"error": "overloaded"},
+             {"status": 502, "body": "<html>Bad Gateway</html>"}, {"text": "lost", "mode": "cut", "at": 50}]
+    server = Server(place, gold(*storm))
+    exits(evaluate(place, f"claude-opus-5-5@{server.base}"), 0)
+    expect([row[0] for row in calls(place)] == ["interview", "codegen", "polish"], calls(place))
+
+
+def test_a_used_up_quota_leaves_the_run_resumable(place):
+    script = gold()
+    server = Server(place, script)
+    model = f"openai:gpt-4o@{server.base}/v1"
+    server.ask("/_script", {"rules": [script["rules"][0], {"steps": [{"error": "quota"}]}]})
+    done = evaluate(place, model)
+    exits(done, 1)  # nothing could be scored
+    expect("quota" in done.stdout + done.stderr, done.stdout, done.stderr)
+    expect(len(server.log()) == 2, "the door was not closed", server.log())
+    no_key(place, done.stdout, done.stderr)
+    server.ask("/_script", script)
+    again = place.run("eval", "--resume", "latest")
+    exits(again, 0)
+    expect(all(INTERVIEW not in request["prompt"] for request in server.log()), "an answer was paid twice")
+    expect([row[0] for row in calls(place)] == ["interview", "codegen", "polish"], calls(place))
+
+
+def test_a_missing_key_is_told(place):
+    kept = os.environ.pop("OPENAI_API_KEY")
+    try:
+        done = evaluate(place, "openai:gpt-4o@http://127.0.0.1:9/v1")
+    finally:
+        os.environ["OPENAI_API_KEY"] = kept
+    exits(done, 1)
+    expect("OPENAI_API_KEY" in done.stdout + done.stderr, done.stderr)
+
+
+def test_paid_calls_need_a_yes(place):
+    refused = place.run("eval", "--suite", "internal", "--only", PROBLEM, "--model-id", "claude-opus-5-5")
+    exits(refused, 2)
+    expect("--yes" in refused.stderr, refused.stderr)
+    for model in ("gpt:x", "compat:x", "openai:", "openai:x@ftp://h", "openai:x@http://elsewhere.example/v1"):
+        exits(place.run("eval", "--suite", "internal", "--model-id", model, "--yes"), 2)
+
+
+main(globals())
