@@ -203,7 +203,8 @@ bool access_race(warp *w, const request *r, unsigned lane, ptx_space space, cons
                .bytes = r->bytes,
                .is_store = values != NULL,
                .is_flag = r->is_flag,
-               .changes = values != NULL && memcmp(values, r->at[lane], r->bytes) != 0};
+               .changes = values != NULL && (memcmp(values, r->at[lane], r->bytes) != 0 ||
+                                             !access_is_set(r, lane, 0, r->bytes))};
     t.at = global ? r->address[lane] - r->buffer[lane]->base
                   : access_plain(r, space, lane) - SHARED_BASE;
     const bool fine = global ? race_global(w, r->buffer[lane], &t, f) : race_shared(w, &t, f);

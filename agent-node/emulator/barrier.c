@@ -119,12 +119,12 @@ static step arrive(warp *w, const op *o, bool waits)
         g->state = GROUP_WAITS;
         g->barrier = number;
     }
-    const bool complete = is_complete(b, bar);
-    if (complete)
+    if (is_complete(b, bar)) {
+        if (finding_flush(b))
+            return STEP_STOP;
         release(b, number);
-    if (!waits)
-        return STEP_NEXT;
-    return STEP_SWITCH;
+    }
+    return waits ? STEP_SWITCH : STEP_NEXT;
 }
 
 step step_barrier(warp *w, const op *o)

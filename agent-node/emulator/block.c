@@ -228,6 +228,7 @@ void block_begin(block *b, uint64_t number)
     b->at[2] = (uint32_t)(number / size[0] / size[1]);
     b->live = b->thread_count;
     b->turns = 0;
+    b->suspects = false;
     begin_memory(b);
     begin_order(b);
     for (uint32_t i = 0; i < b->warp_count; i++)
@@ -279,7 +280,7 @@ block_state block_run(block *b)
         spins |= s == WARP_SPINS;
     }
     if (b->live == 0)
-        return BLOCK_ENDED;
+        return finding_flush(b) ? BLOCK_STOPPED : BLOCK_ENDED;
     if (ran || (!spins && can_run(b)))
         return BLOCK_RAN;
     return spins ? BLOCK_SPINS : deadlock(b);

@@ -109,6 +109,10 @@ struct block {
     uint32_t shared_bytes;
     uint8_t *local, *local_valid; /* of all threads, one after another */
 
+    bool suspects;       /* a value that nobody has written took effect: */
+    emu_finding suspect; /* what to say of it, unless it turns out to be a race */
+    ptx_space suspect_space;
+
     uint32_t stamp;               /* counts what orders threads; see race.h */
     uint32_t seen[BLOCK_THREADS]; /* stamps up to which everything is ordered before the thread */
     uint32_t warp_seen[BLOCK_THREADS]; /* the same, for accesses of its own warp */

@@ -117,14 +117,56 @@ static void say(emu_finding *f, const buf *sentence)
     buf_fini(&text);
 }
 
-static step record(const warp *w, emu_finding *f, const buf *sentence)
+static void publish(const block *b, const emu_finding *f)
 {
-    grid *g = w->block->grid;
-    say(f, sentence);
+    grid *g = b->grid;
     pthread_mutex_lock(&g->lock);
     insert(g, f);
     pthread_mutex_unlock(&g->lock);
-    lower_stop(g, w->block->number);
+    lower_stop(g, b->number);
+}
+
+bool finding_flush(block *b)
+{
+    if (!b->suspects)
+        return false;
+    b->suspects = false;
+    publish(b, &b->suspect);
+    return true;
+}
+
+static step record(const warp *w, emu_finding *f, const buf *sentence)
+{
+    say(f, sentence);
+    if (!finding_flush(w->block))
+        publish(w->block, f);
+    return STEP_STOP;
+}
+
+/* The suspect read what this thread now writes, or what its neighbours do: a race, told from the
+ * reader's side. */
+static bool explains_suspect(const block *b, const fault *f, const char *buffer)
+{
+    return b->suspects && f->is_store &&
+           (f->kind == EMU_RACE_SHARED || f->kind == EMU_RACE_GLOBAL) &&
+           b->suspect_space == f->space && strcmp(b->suspect.buffer, buffer) == 0;
+}
+
+static step record_suspect_race(warp *w, const fault *f, const emu_finding *writer)
+{
+    block *b = w->block;
+    buf sentence;
+    set_kind(&b->suspect, f->kind);
+    buf_init(&sentence, SENTENCE_MAX);
+    buf_printf(
+        &sentence,
+        "reads byte %lld of %s, which nothing has written yet; thread (%u,%u,%u) of the block "
+        "writes there at line %u: a __syncthreads() (or __syncwarp()) is missing in between",
+        (long long)b->suspect.offset, b->suspect.buffer, writer->thread[0], writer->thread[1],
+        writer->thread[2], writer->line);
+    say(&b->suspect, &sentence);
+    buf_fini(&sentence);
+    finding_flush(b);
     return STEP_STOP;
 }
 
@@ -211,6 +253,13 @@ static const char *space_word(ptx_space space)
                                       : "global memory";
 }
 
+/* The element that the offset is in; -1 is the one before the first. */
+static int64_t index_of(const target *t)
+{
+    const int64_t size = (int64_t)t->element;
+    return (t->offset - (t->offset < 0 ? size - 1 : 0)) / size;
+}
+
 /* "x[12] (byte 48)", "parts (shared memory) at byte 12" */
 static void say_target(buf *s, const fault *f, const target *t)
 {
@@ -224,8 +273,7 @@ static void say_target(buf *s, const fault *f, const target *t)
             buf_printf(s, " (%s)", space_word(f->space));
         return;
     }
-    const int64_t index = t->offset / (int64_t)t->element - (t->offset < 0 ? 1 : 0);
-    buf_printf(s, "%s[%lld] (byte %lld)", t->name, (long long)index, (long long)t->offset);
+    buf_printf(s, "%s[%lld] (byte %lld)", t->name, (long long)index_of(t), (long long)t->offset);
 }
 
 static void say_legal(buf *s, const target *t)
@@ -303,9 +351,11 @@ step finding_access(warp *w, const fault *f)
     buf sentence;
     begin(&out, w, f->kind, f->lane, w->pc - 1);
     const target t = find_target(w, f);
+    if (explains_suspect(w->block, f, t.name))
+        return record_suspect_race(w, f, &out);
     snprintf(out.buffer, sizeof out.buffer, "%s", t.name);
     out.offset = t.offset;
-    out.index = t.offset / (int64_t)t.element - (t.offset < 0 && t.element > 1 ? 1 : 0);
+    out.index = index_of(&t);
     buf_init(&sentence, SENTENCE_MAX);
     say_fault(&sentence, w, f, &t);
     step s = record(w, &out, &sentence);
@@ -335,10 +385,27 @@ static void say_read(buf *s, emu_finding *out, const warp *w, const unset_read *
     const target t = find_target(w, &f);
     snprintf(out->buffer, sizeof out->buffer, "%s", t.name);
     out->offset = t.offset;
-    out->index = t.offset / (int64_t)t.element;
+    out->index = index_of(&t);
     buf_puts(s, "reads ");
     say_target(s, &f, &t);
     buf_printf(s, ", which nothing has written; the value %s at line %u", effect, out->use_line);
+}
+
+/* suspect keeps the finding for later and lets the op run again. */
+static step suspect(warp *w, const unset_read *u, uint32_t unit)
+{
+    block *b = w->block;
+    b->suspects = true;
+    b->suspect_space = u->space;
+
+    w->valid[unit] = ALL_LANES;
+    w->now->pc = w->pc - 1;
+    return STEP_SWITCH;
+}
+
+static bool may_be_race(const warp *w, const unset_read *u)
+{
+    return u != NULL && !u->shuffled && u->space != PTX_SPACE_LOCAL && !w->block->suspects;
 }
 
 step finding_unset(warp *w, unsigned lane, uint32_t unit, const char *effect)
@@ -356,6 +423,12 @@ step finding_unset(warp *w, unsigned lane, uint32_t unit, const char *effect)
         say_read(&sentence, &out, w, u, effect);
     } else {
         buf_printf(&sentence, "uses a variable that nothing has given a value: it %s", effect);
+    }
+    if (may_be_race(w, u)) {
+        say(&out, &sentence);
+        w->block->suspect = out;
+        buf_fini(&sentence);
+        return suspect(w, u, unit);
     }
     step s = record(w, &out, &sentence);
     buf_fini(&sentence);

@@ -30,8 +30,13 @@ typedef struct fault {
 
 /* finding_access records an access at the op before w->pc. Gives STEP_STOP. */
 step finding_access(warp *w, const fault *f);
-/* finding_unset: an invalid value of `unit` takes effect in `lane`: "is stored", "decides a branch". */
+/* finding_unset: an invalid value of `unit` takes effect in `lane`: "is stored", "decides a branch".
+ * When it was read from memory, another thread may be about to write there: then a barrier is missing, and
+ * that is what to say. So such a finding waits for the block's next barrier or end; the value counts as
+ * written and the op is executed again (STEP_SWITCH). */
 step finding_unset(warp *w, unsigned lane, uint32_t unit, const char *effect);
+/* finding_flush records a finding that waits; false when there is none. */
+bool finding_flush(block *b);
 /* finding_say records another kind with a sentence of its own. */
 step finding_say(warp *w, emu_kind kind, unsigned lane, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -183,10 +183,11 @@ typedef struct both {
 BOTH(eq)
 BOTH(ne)
 BOTH(lt)
-BOTH(le) BOTH(gt) BOTH(ge) BOTH(equ) BOTH(neu) BOTH(ltu) BOTH(leu) BOTH(gtu) BOTH(geu) BOTH(num)
-    BOTH(nan)
+BOTH(le)
+BOTH(gt)
+BOTH(ge) BOTH(equ) BOTH(neu) BOTH(ltu) BOTH(leu) BOTH(gtu) BOTH(geu) BOTH(num) BOTH(nan)
 
-        static void put_pair(warp *w, const op *o, both r, uint32_t truth)
+    static void put_pair(warp *w, const op *o, both r, uint32_t truth)
 {
     uint32_t *d = unit_at(w, o->d);
     EACH_LANE(i)

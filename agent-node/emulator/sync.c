@@ -211,9 +211,11 @@ static unsigned source_lane(uint8_t mode, unsigned lane, uint32_t b, uint32_t c,
     return *inside ? (unsigned)from : lane;
 }
 
-static void unset_lane(warp *w, const op *o, unsigned from)
+static void unset_lane(warp *w, const op *o, unsigned from, bool first)
 {
     const uint32_t at = w->pc - 1;
+    if (!first)
+        return;
     w->unset[at % ORIGINS] = (unset_read){.op = at, .shuffled = true, .offset = from};
     w->origin[o->d] = at;
 }
@@ -224,7 +226,7 @@ static void exchange(warp *w, const op *o)
     const uint32_t *members = unit_at(w, o->b);
     const uint32_t *b = unit_at(w, o->c), *c = unit_at(w, o->target);
     uint32_t values[LANES], *d = unit_at(w, o->d);
-    uint32_t good = 0, inside = 0;
+    uint32_t good = 0, inside = 0, lost = 0;
     memcpy(values, unit_at(w, o->a), sizeof values);
     const uint32_t valid = w->valid[o->a];
     const uint32_t settings = w->valid[o->c] & w->valid[o->target];
@@ -236,7 +238,7 @@ static void exchange(warp *w, const op *o)
         inside |= in ? 1u << i : 0;
         d[i] = values[from];
         if ((w->mask & members[i] & 1u << from) == 0)
-            unset_lane(w, o, from);
+            unset_lane(w, o, from, lost++ == 0);
         else
             good |= (valid >> from & settings >> i & 1) << i;
     }
