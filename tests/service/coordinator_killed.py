@@ -5,7 +5,7 @@ import signal
 import subprocess
 
 from ce import PATIENCE, exits, expect, local_node_of, main
-from node_killed import SLOW, check_nothing_twice, recorded
+from node_killed import SLOW, check_nothing_twice, recorded, served
 
 PROBLEMS = "vector_add_fp32,silu_fp16"
 
@@ -49,12 +49,13 @@ def test_every_moment_is_a_good_moment_to_die(place):
                lambda: place.count("model_call") >= 1,
                lambda: place.count("stage_result", "stage = 'codegen'") >= 1,
                lambda: place.count("stage_result", "stage = 'correctness'") >= 1]
-    before = set()
+    before = {}
     for number, moment in enumerate(moments):
         place.wait(f"moment {number}", lambda: run.poll() is not None or moment())
         if run.poll() is not None:
             break
-        before |= kill(place, run)
+        for answer in kill(place, run):
+            before.setdefault(answer, served(place)[answer])
         run = place.start("eval", "--resume", "latest")
     expect(run.wait(60) == 0, run.log.read_text())
     check_nothing_twice(place, before, 4)
