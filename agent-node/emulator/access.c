@@ -233,6 +233,17 @@ bool access_is_set(const request *r, unsigned lane, uint32_t offset, uint32_t n)
     return true;
 }
 
+void access_set(const request *r, unsigned lane, uint32_t offset, uint32_t n, bool data)
+{
+    if (r->set[lane] != NULL) {
+        memset(r->set[lane] + offset, data ? BYTE_SET : BYTE_UNSET, n);
+        return;
+    }
+    const region *buffer = r->buffer[lane];
+    if (data)
+        region_bits_set(buffer, r->address[lane] - buffer->base + offset, n);
+}
+
 /* ---- for steps ---- */
 
 step access_by_space(warp *w, request *r, access_fn *fn)

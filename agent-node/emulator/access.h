@@ -49,6 +49,9 @@ uint64_t access_generic(const request *r, ptx_space space, unsigned lane);
 /* access_is_set: have n bytes from `offset` of the lane's access been written? */
 bool access_is_set(const request *r, unsigned lane, uint32_t offset, uint32_t n);
 
+/* access_set says that n bytes hold data from now on, or (shared and local memory) that they do not. */
+void access_set(const request *r, unsigned lane, uint32_t offset, uint32_t n, bool data);
+
 /* access_by_space calls `fn` for the lanes of each space an access goes to. */
 typedef step access_fn(warp *w, request *r, ptx_space space, uint32_t lanes);
 step access_by_space(warp *w, request *r, access_fn *fn);

@@ -85,14 +85,6 @@ static step check_memory(warp *w, request *r, const atomic *x, ptx_space space, 
     return finding_access(w, &f);
 }
 
-static void mark_set(const request *r, unsigned lane)
-{
-    if (r->set[lane] != NULL)
-        memset(r->set[lane], BYTE_SET, r->bytes);
-    else
-        region_bits_set(r->buffer[lane], r->address[lane] - r->buffer[lane]->base, r->bytes);
-}
-
 static step lane_atomic(warp *w, request *r, const atomic *x, ptx_space space, unsigned lane)
 {
     fault f = {.other = -2};
@@ -109,7 +101,7 @@ static step lane_atomic(warp *w, request *r, const atomic *x, ptx_space space, u
     race_publish(w, lane, access_generic(r, space, lane));
     swap(r->at[lane], &made);
     race_take(w, lane, access_generic(r, space, lane));
-    mark_set(r, lane);
+    access_set(r, lane, 0, r->bytes, true);
     give(w, r->a, lane, made.old);
     r->changed |= made.old != made.next;
     return STEP_NEXT;

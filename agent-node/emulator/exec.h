@@ -56,6 +56,8 @@ typedef struct unset_read {
     const region *buffer; /* global */
     bool shuffled;        /* read from a lane that takes no part */
     int64_t offset;       /* that lane */
+    /* Of the elements' bytes, by element and lane, those that hold data: a struct moves with its padding. */
+    uint8_t bytes[VECTOR_MAX][LANES];
 } unset_read;
 
 struct warp {

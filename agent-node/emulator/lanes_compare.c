@@ -185,7 +185,8 @@ BOTH(ne)
 BOTH(lt)
 BOTH(le)
 BOTH(gt)
-BOTH(ge) BOTH(equ) BOTH(neu) BOTH(ltu) BOTH(leu) BOTH(gtu) BOTH(geu) BOTH(num) BOTH(nan)
+BOTH(ge)
+BOTH(equ) BOTH(neu) BOTH(ltu) BOTH(leu) BOTH(gtu) BOTH(geu) BOTH(num) BOTH(nan)
 
     static void put_pair(warp *w, const op *o, both r, uint32_t truth)
 {

@@ -90,11 +90,40 @@ static void remember(warp *w, const request *r, ptx_space space, uint32_t lanes)
     uint32_t k = 0;
     while (k + 1 < r->a->count && access_is_set(r, lane, k * r->a->bytes, r->a->bytes))
         k++;
-    w->unset[at % ORIGINS] =
-        (unset_read){.op = at,
-                     .space = space,
-                     .address = access_plain(r, space, lane) + (uint64_t)k * r->a->bytes,
-                     .buffer = space == PTX_SPACE_GLOBAL ? r->buffer[lane] : NULL};
+    unset_read *u = &w->unset[at % ORIGINS];
+    u->op = at;
+    u->space = space;
+    u->address = access_plain(r, space, lane) + (uint64_t)k * r->a->bytes;
+    u->buffer = space == PTX_SPACE_GLOBAL ? r->buffer[lane] : NULL;
+    u->shuffled = false;
+}
+
+static void remember_bytes(warp *w, const request *r, unsigned k, uint32_t lanes)
+{
+    uint8_t *bytes = w->unset[(w->pc - 1) % ORIGINS].bytes[k];
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+        const unsigned i = (unsigned)__builtin_ctz(left);
+        bytes[i] = 0;
+        for (uint32_t b = 0; b < r->a->bytes; b++)
+            if (access_is_set(r, i, k * r->a->bytes + b, 1))
+                bytes[i] |= (uint8_t)(1u << b);
+    }
+}
+
+/* Which bytes of a lane's register hold data: all, none, or those that it was loaded with. */
+static uint8_t register_bytes(const warp *w, uint32_t unit, unsigned lane)
+{
+    const uint32_t origin = w->origin[unit];
+    const unset_read *u = &w->unset[origin % ORIGINS];
+    if ((w->valid[unit] >> lane & 1) != 0)
+        return 0xff;
+    if (origin == NO_ORIGIN || u->op != origin || u->shuffled)
+        return 0;
+    const mem_access *from = &w->program->accesses[w->program->ops[origin].target];
+    for (unsigned k = 0; k < from->count; k++)
+        if (from->units[k] == unit)
+            return u->bytes[k][lane];
+    return 0;
 }
 
 /* Which lanes' element k holds data. */
@@ -131,6 +160,7 @@ static void note_unset(warp *w, const request *r, ptx_space space, uint32_t lane
         if (good != lanes) {
             w->origin[unit] = w->pc - 1;
             remember(w, r, space, lanes & ~good);
+            remember_bytes(w, r, k, lanes);
         }
     }
 }
@@ -214,9 +244,11 @@ static void gather_bytes(const warp *w, const mem_access *a, unsigned lane, uint
 static step check_values(warp *w, const mem_access *a, uint32_t lanes)
 {
     for (unsigned k = 0; k < a->count; k++) {
-        const uint32_t unset = lanes & ~w->valid[a->units[k]];
-        if (unset != 0)
-            return finding_unset(w, (unsigned)__builtin_ctz(unset), a->units[k], "is stored");
+        for (uint32_t left = lanes & ~w->valid[a->units[k]]; left != 0; left &= left - 1) {
+            const unsigned i = (unsigned)__builtin_ctz(left);
+            if (register_bytes(w, a->units[k], i) == 0)
+                return finding_unset(w, i, a->units[k], "is stored");
+        }
     }
     return STEP_NEXT;
 }
@@ -225,14 +257,12 @@ static step check_values(warp *w, const mem_access *a, uint32_t lanes)
 static void mark_stored(const warp *w, const request *r, unsigned lane)
 {
     const mem_access *a = r->a;
-    if (r->set[lane] == NULL) {
-        const region *buffer = r->buffer[lane];
-        region_bits_set(buffer, r->address[lane] - buffer->base, r->bytes);
-        return;
-    }
     for (unsigned k = 0; k < a->count; k++) {
-        const bool good = (w->valid[a->units[k]] >> lane & 1) != 0;
-        memset(r->set[lane] + k * a->bytes, good ? BYTE_SET : BYTE_UNSET, a->bytes);
+        const uint8_t good = register_bytes(w, a->units[k], lane);
+        for (uint32_t b = 0; good != 0xff && b < a->bytes; b++)
+            access_set(r, lane, k * a->bytes + b, 1, (good >> b & 1) != 0);
+        if (good == 0xff)
+            access_set(r, lane, k * a->bytes, a->bytes, true);
     }
 }
 

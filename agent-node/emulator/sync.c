@@ -216,7 +216,10 @@ static void unset_lane(warp *w, const op *o, unsigned from, bool first)
     const uint32_t at = w->pc - 1;
     if (!first)
         return;
-    w->unset[at % ORIGINS] = (unset_read){.op = at, .shuffled = true, .offset = from};
+    unset_read *u = &w->unset[at % ORIGINS];
+    u->op = at;
+    u->shuffled = true;
+    u->offset = from;
     w->origin[o->d] = at;
 }
 
