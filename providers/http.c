@@ -37,8 +37,9 @@ struct http {
     queue *jobs; /* waiting to be started */
     char *ca_file;
     pthread_t thread;
-    pthread_mutex_t lock; /* of every job's `done` */
+    pthread_mutex_t lock; /* of every job's `done`, and of `callers` */
     pthread_cond_t finished;
+    size_t callers; /* inside http_post */
     atomic_bool stop;
     struct job *running; /* the I/O thread's list */
 };
@@ -455,6 +456,11 @@ void http_destroy(http **self)
         atomic_store(&h->stop, true);
         curl_multi_wakeup(h->multi);
         pthread_join(h->thread, NULL);
+        pthread_mutex_lock(&h->lock);
+        while (h->callers > 0) { /* they have been told, and are on their way out */
+            pthread_cond_wait(&h->finished, &h->lock);
+        }
+        pthread_mutex_unlock(&h->lock);
         curl_multi_cleanup(h->multi);
     }
     queue_destroy(&h->jobs);
@@ -471,14 +477,15 @@ int http_post(http *self, const http_request *request, http_reply *out, err *e)
     *out = (http_reply){.first_byte_ms = (double)NAN, .end = HTTP_END_FAILED};
     buf_init(&out->body, request->body_max);
     job own = {.request = request, .reply = out, .e = e, .start_ms = clock_mono_ms()};
-    if (queue_push(self->jobs, &own, e) != 0) {
-        return -1;
-    }
-    curl_multi_wakeup(self->multi);
     pthread_mutex_lock(&self->lock);
+    self->callers++;
+    own.done = queue_push(self->jobs, &own, e) != 0;
+    curl_multi_wakeup(self->multi);
     while (!own.done) {
         pthread_cond_wait(&self->finished, &self->lock);
     }
+    self->callers--;
+    pthread_cond_broadcast(&self->finished);
     pthread_mutex_unlock(&self->lock);
     wipe_fields(&own);
     return out->end == HTTP_END_WHOLE ? 0 : -1;
