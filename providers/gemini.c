@@ -61,10 +61,17 @@ static json *build(const remote_call *call, buf *url)
 static const struct {
     const char *word;
     provider_stop stop;
-} stops[] = {{"STOP", PROVIDER_STOP_OK},          {"MAX_TOKENS", PROVIDER_STOP_LENGTH},
-             {"SAFETY", PROVIDER_STOP_FILTER},    {"RECITATION", PROVIDER_STOP_FILTER},
-             {"BLOCKLIST", PROVIDER_STOP_FILTER}, {"PROHIBITED_CONTENT", PROVIDER_STOP_FILTER},
-             {"SPII", PROVIDER_STOP_FILTER},      {"LANGUAGE", PROVIDER_STOP_FILTER}};
+} stops[] = {{"STOP", PROVIDER_STOP_OK},
+             {"MAX_TOKENS", PROVIDER_STOP_LENGTH},
+             {"CONTINUATION", PROVIDER_STOP_LENGTH}, /* the limit of one request, not ours */
+             {"SAFETY", PROVIDER_STOP_FILTER},
+             {"RECITATION", PROVIDER_STOP_FILTER},
+             {"BLOCKLIST", PROVIDER_STOP_FILTER},
+             {"PROHIBITED_CONTENT", PROVIDER_STOP_FILTER},
+             {"SPII", PROVIDER_STOP_FILTER},
+             {"ESCALATION", PROVIDER_STOP_FILTER},
+             {"MODEL_ARMOR", PROVIDER_STOP_FILTER},
+             {"LANGUAGE", PROVIDER_STOP_FILTER}};
 
 static void read_stop(reply *self, const json *word)
 {

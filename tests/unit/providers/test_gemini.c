@@ -61,7 +61,9 @@ static void a_stop_needs_no_parts(void **state)
          PROVIDER_STOP_LENGTH, FAULT_NONE},
         {"{\"promptFeedback\":{\"blockReason\":\"OTHER\"}}", PROVIDER_STOP_FILTER, FAULT_NONE},
         {"{\"candidates\":[{\"finishReason\":\"OTHER\"}]}", PROVIDER_STOP_OK, FAULT_BAD_RESPONSE},
-        {"{\"candidates\":[{\"finishReason\":\"CONTINUATION\"}]}", PROVIDER_STOP_OK,
+        {"{\"candidates\":[{\"finishReason\":\"CONTINUATION\"}]}", PROVIDER_STOP_LENGTH,
+         FAULT_NONE},
+        {"{\"candidates\":[{\"finishReason\":\"BRAND_NEW\"}]}", PROVIDER_STOP_OK,
          FAULT_BAD_RESPONSE}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         reply r SCOPED(reply_fini);
