@@ -2,11 +2,9 @@
 """Models behind HTTP: real processes, the fake device, answers from tests/support/fake_provider.py."""
 import json
 import os
-import subprocess
-import sys
-import urllib.request
 
 from ce import SRC, exits, expect, main
+from fake_server import Server
 
 KEY = "canary-91c2f7"
 PROBLEM = "silu_fp16"
@@ -29,24 +27,6 @@ def gold(*before, **how):
     last = {"usage": USAGE, **how}
     return {"rules": [{"contains": INTERVIEW, "steps": [*before, {"text": fence("json", json.dumps(SPEC)), **last}]},
                       {"steps": [*before, {"text": "Here it is.\n" + kernel, **last}]}]}
-
-
-class Server:
-    def __init__(self, place, script):
-        path = place.write(f"script{len(place.children)}.json", script)
-        child = subprocess.Popen([sys.executable, "-B", str(SRC / "tests/support/fake_provider.py"), "--script",
-                                  str(path), "--key", KEY], stdout=subprocess.PIPE, text=True)
-        child.log = path
-        place.children.append(child)
-        self.base = "http://127.0.0.1:" + child.stdout.readline().split()[1]
-
-    def ask(self, path, value):
-        data = json.dumps(value).encode()
-        with urllib.request.urlopen(self.base + path, data) as reply:
-            return json.load(reply)
-
-    def log(self):
-        return self.ask("/_log", {})["requests"]
 
 
 def evaluate(place, model, *words, **how):
@@ -77,7 +57,7 @@ PROVIDERS = [("compat:llama-3", "/v1", None), ("openai:gpt-4o", "/v1", None),
 
 def test_every_provider_runs_the_stages_and_is_accounted_for(place):
     for number, (model, suffix, price) in enumerate(PROVIDERS):
-        server = Server(place, gold())
+        server = Server(place, gold(), KEY)
         place.db, place.out = place.dir / f"{number}.db", place.dir / f"out{number}"
         done = evaluate(place, f"{model}@{server.base}{suffix}")
         exits(done, 0)
@@ -95,13 +75,13 @@ def test_every_provider_runs_the_stages_and_is_accounted_for(place):
 
 
 def test_a_cost_that_the_server_tells_is_on_the_board(place):
-    server = Server(place, gold(cost=0.5))
+    server = Server(place, gold(cost=0.5), KEY)
     exits(evaluate(place, f"compat:llama-3@{server.base}/v1"), 0)
     expect([row[7] for row in calls(place)] == [0.5, 0.5, 0.5], calls(place))
 
 
 def test_a_slow_kernel_is_repaired_by_another_provider(place):
-    server = Server(place, gold())
+    server = Server(place, gold(), KEY)
     slow = place.write("fake.json", {"default": {"candidate_ms": [0.05] * 20, "baselines": {"eager": [0.02] * 20}}})
     done = evaluate(place, f"openai:gpt-4o@{server.base}/v1", "--stage",
                     f"performance=anthropic:claude-opus-5-5@{server.base}", "--fake", slow)
@@ -115,14 +95,14 @@ def test_a_slow_kernel_is_repaired_by_another_provider(place):
 def test_a_storm_passes(place):
     storm = [{"error": "rate_limit", "headers": {"retry-after-ms": "20"}}, {"error": "overloaded"},
              {"status": 502, "body": "<html>Bad Gateway</html>"}, {"text": "lost", "mode": "cut", "at": 50}]
-    server = Server(place, gold(*storm))
+    server = Server(place, gold(*storm), KEY)
     exits(evaluate(place, f"claude-opus-5-5@{server.base}"), 0)
     expect([row[0] for row in calls(place)] == ["interview", "codegen", "polish"], calls(place))
 
 
 def test_a_used_up_quota_leaves_the_run_resumable(place):
     script = gold()
-    server = Server(place, script)
+    server = Server(place, script, KEY)
     model = f"openai:gpt-4o@{server.base}/v1"
     server.ask("/_script", {"rules": [script["rules"][0], {"steps": [{"error": "quota"}]}]})
     done = evaluate(place, model)
