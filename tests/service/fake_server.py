@@ -9,10 +9,10 @@ from ce import SRC
 
 
 class Server:
-    def __init__(self, place, script, key):
+    def __init__(self, place, script, key, *words):
         path = place.write(f"script{len(place.children)}.json", script)
         command = [sys.executable, "-B", str(SRC / "tests/support/fake_provider.py"), "--script", str(path)]
-        child = subprocess.Popen([*command, "--key", key], stdout=subprocess.PIPE, text=True)
+        child = subprocess.Popen([*command, "--key", key, *map(str, words)], stdout=subprocess.PIPE, text=True)
         child.log = path
         place.children.append(child)
         self.base = "http://127.0.0.1:" + child.stdout.readline().split()[1]

@@ -2,8 +2,11 @@
 """Models behind HTTP: real processes, the fake device, answers from tests/support/fake_provider.py."""
 import json
 import os
+import shutil
+import signal
+import subprocess
 
-from ce import SRC, exits, expect, main
+from ce import SRC, Skip, exits, expect, local_node_of, main
 from fake_server import Server
 
 KEY = "canary-91c2f7"
@@ -133,6 +136,61 @@ def test_paid_calls_need_a_yes(place):
     expect("--yes" in refused.stderr, refused.stderr)
     for model in ("gpt:x", "compat:x", "openai:", "openai:x@ftp://h", "openai:x@http://elsewhere.example/v1"):
         exits(place.run("eval", "--suite", "internal", "--model-id", model, "--yes"), 2)
+
+
+def certificate(place):
+    if shutil.which("openssl") is None:
+        raise Skip("no openssl")
+    files = place.dir / "cert.pem", place.dir / "key.pem"
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                    "-days", "2", "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost", "-out",
+                    files[0], "-keyout", files[1]], check=True, capture_output=True)
+    return files
+
+
+def test_certificates_are_checked(place):
+    files = certificate(place)
+    server = Server(place, gold(), KEY, "--tls", *files)
+    model = "compat:llama-3@" + server.base.replace("http://127.0.0.1", "https://localhost") + "/v1"
+    refused = evaluate(place, model)
+    exits(refused, 1)
+    expect("certificate" in refused.stdout + refused.stderr, refused.stderr)
+    os.environ["SSL_CERT_FILE"] = str(files[0])
+    try:
+        exits(place.run("eval", "--resume", "latest"), 0)
+    finally:
+        del os.environ["SSL_CERT_FILE"]
+    expect(len(calls(place)) == 3, calls(place))
+
+
+def test_a_proxy_is_not_asked_for_this_machine(place):
+    server = Server(place, gold(), KEY)
+    os.environ["http_proxy"] = "http://127.0.0.1:9"
+    try:
+        exits(evaluate(place, f"compat:llama-3@{server.base}/v1"), 0)
+    finally:
+        del os.environ["http_proxy"]
+
+
+def test_a_kill_loses_the_call_in_flight_and_no_recorded_one(place):
+    """kill -9 of coordinator and node while the last stage waits for its answer."""
+    script = gold()
+    polish = {"contains": "Make it pleasant to read", "steps": [{"mode": "slow", "ms": 20000},
+                                                               *script["rules"][1]["steps"]]}
+    server = Server(place, {"rules": [polish, *script["rules"]]}, KEY)
+    run = place.start("eval", "--suite", "internal", "--only", PROBLEM, "--model-id",
+                      f"claude-opus-5-5@{server.base}", "--yes")
+    place.wait("three calls at the server", lambda: len(server.log()) == 3)
+    node = local_node_of(run)
+    os.kill(run.pid, signal.SIGKILL)
+    if node is not None:
+        os.kill(node, signal.SIGKILL)
+    run.wait()
+    expect([row[0] for row in calls(place)] == ["interview", "codegen"], calls(place))
+    exits(place.run("eval", "--resume", "latest"), 0)
+    expect([row[0] for row in calls(place)] == ["interview", "codegen", "polish"], calls(place))
+    asked = ["Make it pleasant" in request["prompt"] for request in server.log()]
+    expect(asked == [False, False, True, True], asked)
 
 
 main(globals())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A model provider for tests: Anthropic Messages, OpenAI Chat Completions and Responses, Gemini.
 
-    fake_provider.py [--script FILE] [--key KEY]
+    fake_provider.py [--script FILE] [--key KEY] [--tls CERTIFICATE PRIVATE_KEY]
 
 It listens on a free loopback port and prints one line, "PORT n". It is strict: what the real servers
 reject is rejected with their status and body. What it answers is scripted:
@@ -33,6 +33,7 @@ import json
 import pathlib
 import re
 import socket
+import ssl
 import struct
 import sys
 import threading
@@ -651,6 +652,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--script")
     parser.add_argument("--key", default="fake-key")
+    parser.add_argument("--tls", nargs=2)
     options = parser.parse_args()
     value = {"rules": [{"steps": [{"text": "hello"}]}]}
     folder = pathlib.Path(".")
@@ -658,6 +660,10 @@ def main():
         value = json.loads(pathlib.Path(options.script).read_text())
         folder = pathlib.Path(options.script).parent
     server = Server(Script(value, folder), options.key)
+    if options.tls:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*options.tls)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     print(f"PORT {server.server_address[1]}", flush=True)
     try:
         server.serve_forever()
