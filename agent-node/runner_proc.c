@@ -327,7 +327,8 @@ int runner_proc_load(runner_proc *self, const runner_candidate *candidate, runne
     SCOPED(message_fini) message m;
     message_init(&m, MSG_RUNNER_LOAD);
     struct msg_runner_load *l = &m.body.runner_load;
-    message_set_bytes(&l->cubin, candidate->cubin, candidate->cubin_size);
+    message_set_bytes(strcmp(self->facts.kind, "emu") == 0 ? &l->ptx : &l->cubin, candidate->cubin,
+                      candidate->cubin_size);
     message_set_str(&l->contract, candidate->contract);
     message_set_str(&l->plan, candidate->plan);
     return ask_done(self, &m, out, e);

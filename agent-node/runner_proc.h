@@ -27,7 +27,7 @@ typedef struct runner_proc runner_proc;
 
 typedef struct runner_options {
     const char *binary;      /* NULL: ce-runner beside the running executable */
-    const char *device;      /* "cuda:0" or "fake" */
+    const char *device;      /* "cuda:0", "emu" or "fake" */
     const char *fake_script; /* "fake": file, or NULL for the defaults */
     const char *problem;     /* "fake": whose entry of the script, or NULL */
 } runner_options;
@@ -41,7 +41,7 @@ typedef struct runner_facts {
 } runner_facts;
 
 typedef struct runner_candidate {
-    const void *cubin;
+    const void *cubin; /* machine code; PTX when the device is emu */
     size_t cubin_size;
     const char *contract, *plan; /* JSON */
 } runner_candidate;

@@ -36,8 +36,10 @@ int trial_open(trial *self, const pipeline *p, lane *held, const candidate *c,
     if (self->runner == NULL) {
         return -1;
     }
-    runner_candidate loaded = {.cubin = c->compiled.cubin.data,
-                               .cubin_size = c->compiled.cubin.size,
+    /* A virtual architecture, the emulator's, has PTX only. */
+    const message_bytes *code = c->compiled.cubin.size > 0 ? &c->compiled.cubin : &c->compiled.ptx;
+    runner_candidate loaded = {.cubin = code->data,
+                               .cubin_size = code->size,
                                .contract = p->spec->contract,
                                .plan = c->plan_text};
     return runner_proc_load(self->runner, &loaded, verdict, e);

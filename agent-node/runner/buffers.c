@@ -100,6 +100,14 @@ uint64_t buffers_offset(uint64_t bytes, uint64_t mapped, uint64_t salt, size_t i
 
 /* ---- create ---- */
 
+static void name_region(const region *r, char *out, size_t size)
+{
+    if (r->name != NULL)
+        snprintf(out, size, "%s", r->name);
+    else
+        snprintf(out, size, "scratch %zu", r->number);
+}
+
 void buffers_destroy(buffers **self)
 {
     buffers *b = TAKE(*self);
@@ -155,6 +163,22 @@ static int fill_region(const buffers *b, size_t index, err *e)
     return b->device->ops->fill(b->device, &sentinel, e);
 }
 
+/* tell_region tells a device that checks accesses what the data is. */
+static int tell_region(const buffers *b, size_t index, err *e)
+{
+    const region *r = &b->regions[index];
+    char name[CONTRACT_NAME_MAX + 1];
+    if (b->device->ops->tell == NULL)
+        return 0;
+    name_region(r, name, sizeof name);
+    const gpu_buffer what = {.at = r->at,
+                             .bytes = r->bytes,
+                             .name = name,
+                             .element = r->name != NULL ? (uint32_t)dtype_size(r->type) : 0,
+                             .is_input = r->input};
+    return b->device->ops->tell(b->device, &what, e);
+}
+
 static int map_region(buffers *b, size_t index, err *e)
 {
     region *r = &b->regions[index];
@@ -164,7 +188,7 @@ static int map_region(buffers *b, size_t index, err *e)
     if (b->device->ops->map(b->device, need, &r->mem, e) < 0)
         return err_wrap(e, "%s", r->name != NULL ? r->name : "scratch");
     r->at = r->mem.base + buffers_offset(r->bytes, r->mem.bytes, b->salt, index);
-    return fill_region(b, index, e);
+    return tell_region(b, index, e) < 0 ? -1 : fill_region(b, index, e);
 }
 
 buffers *buffers_create(gpu *device, const buffers_spec *spec, err *e)
@@ -283,14 +307,6 @@ static int look(const buffers *b, size_t index, damage *out, err *e)
             return 0;
         }
     return 0;
-}
-
-static void name_region(const region *r, char *out, size_t size)
-{
-    if (r->name != NULL)
-        snprintf(out, size, "%s", r->name);
-    else
-        snprintf(out, size, "scratch %zu", r->number);
 }
 
 static int verify_canary(const buffers *b, size_t index, runner_verdict *out, err *e)

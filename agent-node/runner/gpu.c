@@ -13,10 +13,12 @@ gpu *gpu_open(const gpu_options *options, err *e)
     int64_t ordinal = 0;
     if (strcmp(options->device, "fake") == 0)
         return gpu_fake_open(options, e);
+    if (strcmp(options->device, "emu") == 0)
+        return gpu_emu_open();
     if (str_starts(options->device, "cuda:") && str_to_i64(options->device + 5, &ordinal) &&
         ordinal >= 0 && ordinal <= INT32_MAX)
         return gpu_cuda_open((int)ordinal, e);
-    err_set(e, ERR_USAGE, "device \"%s\" is not cuda:N or fake", options->device);
+    err_set(e, ERR_USAGE, "device \"%s\" is not cuda:N, emu or fake", options->device);
     return NULL;
 }
 

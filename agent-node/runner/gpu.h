@@ -1,8 +1,8 @@
 /* gpu - a device that runs candidates, as a table of operations
  *
  * Purpose:   what the runner needs from a device: guarded memory, a module, launches with a deadline,
- *            timing. Back ends: cuda (gpu_cuda.c) and fake (gpu_fake.c), which answers whole phases
- *            from a script and has no memory.
+ *            timing. Back ends: cuda (gpu_cuda.c), emu (gpu_emu.c: the CPU, no timing) and fake
+ *            (gpu_fake.c), which answers whole phases from a script and has no memory.
  * Ownership: gpu_open gives an owned device, closed by gpu_close. Memory is a value that its user
  *            gives back by unmap.
  * Threads:   one owner, one device a process.
@@ -14,6 +14,7 @@
 #ifndef CE_AGENT_NODE_RUNNER_GPU_H
 #define CE_AGENT_NODE_RUNNER_GPU_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,7 +24,7 @@
 typedef struct gpu gpu;
 
 typedef struct gpu_facts {
-    char kind[17]; /* cuda, fake */
+    char kind[17]; /* cuda, emu, fake */
     char name[129];
     char uuid[65];
     char arch[17];            /* compile target, "sm_90a" */
@@ -42,6 +43,14 @@ typedef struct gpu_mem {
     uint64_t base, bytes;   /* the mapped range */
     uint64_t handle, range; /* of the back end: physical memory, start of the reserved addresses */
 } gpu_mem;
+
+/* What lies in mapped memory, for a device that checks accesses. */
+typedef struct gpu_buffer {
+    uint64_t at, bytes;
+    const char *name;
+    uint32_t element; /* bytes; 0: not known */
+    bool is_input;    /* holds data from the start and is never written by a candidate */
+} gpu_buffer;
 
 /* count elements of width 1, 2 or 4 bytes from address `at`, each set to value. */
 typedef struct gpu_fill {
@@ -103,7 +112,7 @@ typedef struct gpu_ops {
      * this exist. timing is NULL outside GPU_PHASE_TIME. */
     int (*script)(gpu *self, gpu_phase phase, gpu_timing *timing, runner_verdict *out, err *e);
 
-    /* load makes the image the current module (an earlier one is unloaded first). */
+    /* load makes the image (cubin; PTX on emu) the current module (an earlier one is unloaded first). */
     int (*load)(gpu *self, const void *image, size_t size, runner_verdict *out, err *e);
     void (*unload)(gpu *self);
     /* examine looks whether the entry exists and takes these arguments. */
@@ -112,6 +121,9 @@ typedef struct gpu_ops {
     int (*map)(gpu *self, uint64_t bytes, gpu_mem *out, err *e); /* rounds bytes up */
     void (*unmap)(gpu *self, gpu_mem *mem);                      /* a zeroed mem is fine */
     int (*protect)(gpu *self, const gpu_mem *mem, err *e);       /* read-only from now on */
+
+    /* tell says what lies where; gone with the mapping. NULL on a device that need not know. */
+    int (*tell)(gpu *self, const gpu_buffer *what, err *e);
 
     /* fill, copy: in order with launches, not waited for. read, sum: waited for. */
     int (*fill)(gpu *self, const gpu_fill *fill, err *e);
@@ -139,7 +151,7 @@ struct gpu {
 };
 
 typedef struct gpu_options {
-    const char *device;      /* "cuda:0", "fake" */
+    const char *device;      /* "cuda:0", "emu", "fake" */
     const char *fake_script; /* "fake" only: file, or NULL for the defaults */
     const char *problem;     /* "fake" only: whose script, or NULL */
 } gpu_options;
@@ -151,6 +163,7 @@ void gpu_close(gpu **self);
 int gpu_cuda_count(err *e);
 gpu *gpu_cuda_open(int ordinal, err *e);
 gpu *gpu_fake_open(const gpu_options *options, err *e);
+gpu *gpu_emu_open(void);
 /* gpu_cuda_facts reads a device's facts without making a context. */
 int gpu_cuda_facts(int ordinal, gpu_facts *out, err *e);
 

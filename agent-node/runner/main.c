@@ -25,7 +25,7 @@ typedef struct settings {
 } settings;
 
 static const cli_option options[] = {
-    {"device", CLI_STR, offsetof(settings, device), "DEVICE", "cuda:N or fake", 0, 0},
+    {"device", CLI_STR, offsetof(settings, device), "DEVICE", "cuda:N, emu or fake", 0, 0},
     {"fake", CLI_STR, offsetof(settings, fake), "FILE", "what the fake device answers", 0, 0},
     {"problem", CLI_STR, offsetof(settings, problem), "ID", "whose entry of the script", 0, 0},
     {"fd", CLI_INT, offsetof(settings, fd), "N", "the connected socket", 3, 1023},
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
         return 0;
     }
     if (s.device == NULL) {
-        err_set(&e, ERR_USAGE, "--device is missing: cuda:N or fake");
+        err_set(&e, ERR_USAGE, "--device is missing: cuda:N, emu or fake");
         return complain(&e);
     }
     int code = run(&s);

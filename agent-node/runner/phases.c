@@ -30,8 +30,8 @@ struct phases {
     void *arg;
     contract *terms; /* NULL: nothing loaded */
     plan *steps;
-    uint8_t *cubin;
-    size_t cubin_size;
+    uint8_t *image; /* cubin, or PTX for the emulator */
+    size_t image_size;
     bool proved; /* a check with launches has passed: inputs are read-only from now on */
 };
 
@@ -51,7 +51,7 @@ void phases_destroy(phases **self)
         return;
     plan_destroy(&p->steps);
     contract_destroy(&p->terms);
-    free(p->cubin);
+    free(p->image);
     free(p);
 }
 
@@ -76,7 +76,7 @@ static void tell_plan_fault(const plan_fault *fault, runner_verdict *out)
 static int load_module(phases *p, runner_verdict *out, err *e)
 {
     gpu *g = p->device;
-    if (g->ops->load(g, p->cubin, p->cubin_size, out, e) < 0)
+    if (g->ops->load(g, p->image, p->image_size, out, e) < 0)
         return -1;
     g->ops->unload(g);
     return 0;
@@ -98,9 +98,9 @@ int phases_load(phases *self, const struct msg_runner_load *request, runner_verd
         tell_plan_fault(&fault, out);
         return 0;
     }
-    self->cubin_size = request->cubin.size;
-    self->cubin = xmemdup(request->cubin.data != NULL ? request->cubin.data : (const uint8_t *)"",
-                          request->cubin.size);
+    const message_bytes *image = strcmp(g->ops->kind, "emu") == 0 ? &request->ptx : &request->cubin;
+    self->image_size = image->size;
+    self->image = xmemdup(image->data != NULL ? image->data : (const uint8_t *)"", image->size);
     if (candidate_begins(self, LOAD_MS, e) < 0)
         return -1;
     if (g->ops->script != NULL)
@@ -139,7 +139,8 @@ static int read_shape(const contract *terms, const struct row_dim *dims, size_t 
 
 static plan_device plan_device_of(const gpu_facts *f)
 {
-    plan_device d = {.sm_count = f->sm_count,
+    plan_device d = {.on_emu = strcmp(f->kind, "emu") == 0,
+                     .sm_count = f->sm_count,
                      .cc = f->cc,
                      .threads_per_block_max = f->threads_per_block,
                      .shared_per_block_max = f->shared_per_block,
@@ -215,7 +216,7 @@ static int load_and_run(phases *p, const launch *calls, int64_t deadline_ms, run
                         err *e)
 {
     gpu *g = p->device;
-    if (candidate_begins(p, LOAD_MS, e) < 0 || g->ops->load(g, p->cubin, p->cubin_size, out, e) < 0)
+    if (candidate_begins(p, LOAD_MS, e) < 0 || g->ops->load(g, p->image, p->image_size, out, e) < 0)
         return -1;
     if (!verdict_is_ok(out))
         return 0;

@@ -51,6 +51,13 @@ static int list_fake(json *devices, const char *script, err *e)
     return 0;
 }
 
+static void list_emu(json *devices)
+{
+    SCOPED(gpu_close) gpu *emu = gpu_emu_open();
+    json *device = device_json("emu", &emu->facts);
+    json_append(devices, &device);
+}
+
 /* list_cuda appends what can be asked; the first that cannot gives the reason. */
 static int list_cuda(json *devices, err *e)
 {
@@ -75,7 +82,12 @@ void probe_print(const char *device, const char *script, FILE *out)
     err e;
     SCOPED(json_destroy) json *report = json_new_object();
     json *devices = json_new_array();
-    if ((fake ? list_fake(devices, script, &e) : list_cuda(devices, &e)) < 0)
+    int rc = 0;
+    if (device != NULL && strcmp(device, "emu") == 0)
+        list_emu(devices);
+    else
+        rc = fake ? list_fake(devices, script, &e) : list_cuda(devices, &e);
+    if (rc < 0)
         json_set_str(report, "reason", e.text);
     else
         json_set_null(report, "reason");

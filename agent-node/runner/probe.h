@@ -13,7 +13,8 @@
 
 #include <stdio.h>
 
-/* probe_print: "fake" lists the fake device of a script (NULL: its defaults), else CUDA devices. */
+/* probe_print: "fake" lists the fake device of a script (NULL: its defaults), "emu" the emulator, else
+ * CUDA devices. */
 void probe_print(const char *device, const char *script, FILE *out);
 
 #endif

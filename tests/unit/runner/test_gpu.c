@@ -20,7 +20,7 @@
 static void unknown_devices_are_a_usage_error(void **state)
 {
     (void)state;
-    static const char *const names[] = {"", "cuda", "cuda:", "cuda:-1", "cuda:x", "emu", "gpu:0"};
+    static const char *const names[] = {"", "cuda", "cuda:", "cuda:-1", "cuda:x", "emu:0", "gpu:0"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         err e = {0};
         gpu_options o = {.device = names[i]};
