@@ -273,15 +273,16 @@ static void transfer_fault(attempt *a, const err *why)
     a->reply.fault.cancelled = end == HTTP_END_CANCELLED;
 }
 
-/* A server with a small window cuts a long prompt in silence; what it answers then is worth nothing. */
+/* A server with a small window cuts a long prompt in silence; what it answers then is worth nothing.
+ * A count below any window is no cut but a server that does not count. */
 static void check_window(const question *q, attempt *a)
 {
-    enum { LONG_PROMPT = 8192, BYTES_PER_TOKEN_MAX = 12 };
+    enum { LONG_PROMPT = 8192, BYTES_PER_TOKEN_MAX = 12, WINDOW_MIN = 512 };
     const price_tokens *used = &a->reply.used;
     int64_t read = used->in + (used->cache_read > 0 ? used->cache_read : 0) +
                    (used->cache_write > 0 ? used->cache_write : 0);
     if (a->reply.fault.class == FAULT_NONE && used->in >= 0 && q->prompt_bytes > LONG_PROMPT &&
-        (int64_t)q->prompt_bytes > read * BYTES_PER_TOKEN_MAX) {
+        read >= WINDOW_MIN && (int64_t)q->prompt_bytes > read * BYTES_PER_TOKEN_MAX) {
         fault_set(&a->reply.fault, FAULT_REQUEST,
                   "the server read only %lld tokens of a prompt of %zu bytes: its context window "
                   "is too small",

@@ -370,6 +370,9 @@ static void a_prompt_that_was_cut_by_the_server_is_told(void **state)
     assert_int_equal(remote_ask(r, &request, &answer, &e), -1);
     assert_non_null(strstr(e.text, "context window is too small"));
     assert_int_equal(fake_provider_served(*state), 1);
+    fake_provider_steps(*state, "{\"text\": \"x\", \"usage\": {\"in\": 10, \"out\": 1}}");
+    assert_int_equal(remote_ask(r, &request, &answer, &e), 0); /* that is no count at all */
+    provider_answer_fini(&answer);
 }
 
 static void a_missing_key_is_told_by_its_name(void **state)
