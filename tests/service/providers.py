@@ -52,7 +52,7 @@ def no_key(place, *texts):
     expect(KEY not in shown.stdout + shown.stderr, "inspect shows a key")
 
 
-PROVIDERS = [("compat:llama-3", "/v1", None), ("openai:gpt-4o", "/v1", None),
+PROVIDERS = [("compat:llama-3", "/v1", None), ("openai:gpt-4o", "/v1", 3000 * 2.5 + 2000 * 1.25 + 800 * 10),
              ("openai:gpt-6.1-sol", "/v1", 3000 * 2 + 2000 * 0.1 + 800 * 10),
              ("gemini:gemini-4-neon", "/v1beta", 3000 * 3 + 2000 * 0.15 + 800 * 15),
              ("claude-opus-5-5", "", 3000 * 4 + 2000 * 0.2 + 800 * 20)]
