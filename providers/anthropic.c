@@ -112,16 +112,6 @@ static void read_message(reply *self, const json *message)
     read_stop(self, json_get(message, "stop_reason"));
 }
 
-static void read_whole(reply *self, const json *body)
-{
-    if (strcmp(json_str(json_get(body, "type"), ""), "message") != 0) {
-        reply_bad(self, "the answer is no message");
-        return;
-    }
-    read_message(self, body);
-    self->ended = true;
-}
-
 /* ---- errors ---- */
 
 static const reply_word words[] = {{"enforced_spend_limit_reached", FAULT_QUOTA, false},
@@ -146,6 +136,21 @@ static void classify(reply *self, int64_t status, const json *body)
     const char *said[] = {json_str(json_get(json_get(error, "details"), "error_code"), ""),
                           json_str(json_get(error, "type"), ""), NULL};
     reply_fail(self, status, words, said, json_str(json_get(error, "message"), ""));
+}
+
+static void read_whole(reply *self, const json *body)
+{
+    const char *type = json_str(json_get(body, "type"), "");
+    if (strcmp(type, "error") == 0) {
+        classify(self, 200, body);
+        return;
+    }
+    if (strcmp(type, "message") != 0) {
+        reply_bad(self, "the answer is no message");
+        return;
+    }
+    read_message(self, body);
+    self->ended = true;
 }
 
 /* ---- the stream ---- */

@@ -112,12 +112,35 @@ static void errors_are_classed_by_type_wherever_they_come(void **state)
     }
 }
 
+static void a_reply_on_status_200_may_be_an_error_or_nothing(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *body;
+        fault_class class;
+    } cases[] = {
+        {"{\"type\":\"error\",\"error\":{\"type\":\"overloaded_error\"}}", FAULT_OVERLOADED},
+        {"{\"type\":\"message\",\"content\":null,\"stop_reason\":\"refusal\"}", FAULT_NONE},
+        {"{\"type\":\"message\",\"stop_reason\":\"brand_new\"}", FAULT_BAD_RESPONSE},
+        {"{}", FAULT_BAD_RESPONSE},
+        {"[]", FAULT_BAD_RESPONSE}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        reply r SCOPED(reply_fini);
+        SCOPED(json_destroy)
+        json *body = json_parse_tree(cases[i].body, strlen(cases[i].body), "b", NULL);
+        reply_init(&r);
+        anthropic_remote.read_whole(&r, body);
+        assert_int_equal(r.fault.class, cases[i].class);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_question_is_a_message_with_a_marked_system_text),
         cmocka_unit_test(an_empty_turn_is_not_sent_empty),
         cmocka_unit_test(a_stream_reads_the_same_however_it_is_sliced),
-        cmocka_unit_test(errors_are_classed_by_type_wherever_they_come)};
+        cmocka_unit_test(errors_are_classed_by_type_wherever_they_come),
+        cmocka_unit_test(a_reply_on_status_200_may_be_an_error_or_nothing)};
     return cmocka_run_group_tests_name("anthropic", tests, start_server, stop_server);
 }
