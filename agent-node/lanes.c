@@ -96,7 +96,18 @@ static void add_none(lanes *self, const char *reason)
     f->limits = guaranteed_limits;
 }
 
-static json_doc *probe(const settings *options, err *e)
+/* What a device option asks for, in order: the first kind that is there serves. */
+typedef struct wanted_kinds {
+    const char *device;
+    const char *kinds[3]; /* NULL-ended */
+} wanted_kinds;
+
+static const wanted_kinds kinds_of[] = {{"auto", {"cuda", "emu", NULL}},
+                                        {"cuda", {"cuda", NULL}},
+                                        {"emu", {"emu", NULL}},
+                                        {"fake", {"fake", NULL}}};
+
+static json_doc *probe(const settings *options, const char *kind, err *e)
 {
     SCOPED(buf_fini) buf out;
     SCOPED(buf_fini) buf errors;
@@ -107,7 +118,6 @@ static json_doc *probe(const settings *options, err *e)
         return NULL;
     }
     SCOPED(scoped_free) char *binary = file_join(here, "ce-runner");
-    const char *kind = strcmp(options->device, "fake") == 0 ? "fake" : "cuda";
     const char *argv[] = {binary, "--probe", "--device", kind, "--fake", options->fake, NULL};
     if (options->fake == NULL) {
         argv[4] = NULL;
@@ -123,9 +133,10 @@ static json_doc *probe(const settings *options, err *e)
     return json_parse(buf_text(&out), out.size, "ce-runner --probe", e);
 }
 
-static int find_devices(lanes *self, err *e)
+/* The devices of one kind; *why (fresh text) says why there are none. */
+static int find_kind(lanes *self, const char *kind, char **why, err *e)
 {
-    SCOPED(json_doc_destroy) json_doc *doc = probe(self->options, e);
+    SCOPED(json_doc_destroy) json_doc *doc = probe(self->options, kind, e);
     if (doc == NULL) {
         return -1;
     }
@@ -133,15 +144,38 @@ static int find_devices(lanes *self, err *e)
     for (size_t i = 0; i < json_size(list) && self->count < LANES_MAX; i++) {
         read_device(&self->devices[self->count++].facts, json_at(list, i));
     }
-    if (self->count > 0) {
-        return 0;
+    if (self->count == 0 && *why == NULL) {
+        *why = xstrdup(json_str(json_get(json_doc_root(doc), "reason"), "no device found"));
     }
-    const char *why = json_str(json_get(json_doc_root(doc), "reason"), "no device found");
+    return 0;
+}
+
+static const char *const *wanted(const char *device)
+{
+    const wanted_kinds *row = kinds_of;
+    while (strcmp(row->device, device) != 0) {
+        row++; /* settings_parse has refused any other */
+    }
+    return row->kinds;
+}
+
+static int find_devices(lanes *self, err *e)
+{
+    SCOPED(scoped_free) char *why = NULL;
+    for (const char *const *kind = wanted(self->options->device); *kind != NULL; kind++) {
+        if (find_kind(self, *kind, &why, e) != 0) {
+            return -1;
+        }
+        if (self->count > 0) {
+            return 0;
+        }
+    }
     if (strcmp(self->options->device, "fake") == 0) {
         return err_set(e, ERR_CONFIG, "the fake device: %s", why); /* its script is wrong */
     }
     SCOPED(scoped_free)
-    char *reason = xasprintf("%s; run on a host with an NVIDIA GPU and driver", why);
+    char *reason =
+        xasprintf("%s; run on a host with an NVIDIA GPU and driver, or with --device emu", why);
     add_none(self, reason);
     return 0;
 }
@@ -279,8 +313,8 @@ lane *lanes_acquire_again(lanes *self, const lane_facts *facts, const atomic_boo
 lane *lanes_acquire_host(lanes *self, const atomic_bool *cancelled, err *e)
 {
     const lane_facts *usable = lanes_usable(self);
-    if (usable != NULL && strcmp(usable->kind, "cuda") == 0) {
-        return lanes_acquire(self, usable->arch, cancelled, e);
+    if (usable != NULL && strcmp(usable->kind, "fake") != 0) {
+        return lanes_acquire(self, usable->arch, cancelled, e); /* its judge runs references too */
     }
     return take(self, &self->host, 1, NULL, cancelled, e);
 }
@@ -302,8 +336,9 @@ judge *lane_judge(lane *self, err *e)
     const settings *s = self->home->options;
     if (self->judge == NULL) {
         SCOPED(scoped_free) char *cache = s->cache != NULL ? file_join(s->cache, "inductor") : NULL;
+        bool emu = strcmp(self->facts.kind, "emu") == 0; /* its memory is the host's */
         self->judge = judge_start(&(judge_options){.python = s->python,
-                                                   .device = self->facts.device,
+                                                   .device = emu ? "cpu" : self->facts.device,
                                                    .fake_script = s->fake,
                                                    .cache_dir = cache},
                                   e);

@@ -37,7 +37,7 @@ typedef struct lane_facts {
     char reason[240];
 } lane_facts;
 
-/* lanes_create looks for devices of the kind in the settings (auto: cuda). */
+/* lanes_create looks for devices of the kind in the settings (auto: cuda, else emu). */
 lanes *lanes_create(const settings *options, err *e);
 void lanes_destroy(lanes **self);
 /* lanes_facts: lane i, i < lanes_count. There is always at least one (maybe kind "none"). */
@@ -52,7 +52,7 @@ lane *lanes_acquire(lanes *self, const char *arch, const atomic_bool *cancelled,
 /* lanes_acquire_again waits for the lane of these facts: two times are compared on one card. */
 lane *lanes_acquire_again(lanes *self, const lane_facts *facts, const atomic_bool *cancelled,
                           err *e);
-/* lanes_acquire_host is the lane for reference checks without a device: a judge on the CPU. */
+/* lanes_acquire_host is the lane for reference checks: a device's, else a judge on the CPU. */
 lane *lanes_acquire_host(lanes *self, const atomic_bool *cancelled, err *e);
 void lanes_release(lanes *self, lane **held);
 /* lane_judge starts the lane's judge if it does not run yet. */

@@ -19,7 +19,7 @@ static const cli_option options[] = {
      .type = CLI_STR,
      .offset = AT(device),
      .value = "KIND",
-     .help = "auto, cuda or fake (default auto: cuda)"},
+     .help = "auto, cuda, emu or fake (default auto: cuda, else emu)"},
     {.name = "slots",
      .type = CLI_INT,
      .offset = AT(slots),
@@ -81,7 +81,7 @@ static const cli_command command = {
 
 static int check(const settings *s, err *e)
 {
-    static const char *const kinds[] = {"auto", "cuda", "fake"};
+    static const char *const kinds[] = {"auto", "cuda", "emu", "fake"};
     if (s->coordinator == NULL) {
         return err_set(e, ERR_USAGE, "--coordinator URI is required; see ce-node --help");
     }
@@ -90,7 +90,7 @@ static int check(const settings *s, err *e)
             return 0;
         }
     }
-    return err_set(e, ERR_USAGE, "--device %s: want auto, cuda or fake", s->device);
+    return err_set(e, ERR_USAGE, "--device %s: want auto, cuda, emu or fake", s->device);
 }
 
 int settings_parse(int argc, char **argv, settings *out, bool *help, err *e)

@@ -69,7 +69,8 @@ static const cli_option table[] = {
      .type = CLI_STR,
      .offset = AT(device),
      .value = "KIND",
-     .help = "auto (default: cuda), cuda, or fake (scripted, for tests; never ranked)"},
+     .help = "auto (default: cuda, else emu), cuda, emu (PTX on the CPU: checks, no speed), fake "
+             "(for tests)"},
     {.name = "seed",
      .type = CLI_INT,
      .offset = AT(seed),
@@ -228,12 +229,12 @@ static int set_stage(const char *text, settings *s, err *e)
 
 static int check_device(const char *device, err *e)
 {
-    static const char *const known[] = {"auto", "cuda", "fake", NULL};
+    static const char *const known[] = {"auto", "cuda", "emu", "fake", NULL};
     for (const char *const *at = known; *at; at++) {
         if (strcmp(*at, device) == 0)
             return 0;
     }
-    return err_set(e, ERR_USAGE, "--device %s: this version knows auto, cuda and fake", device);
+    return err_set(e, ERR_USAGE, "--device %s: want auto, cuda, emu or fake", device);
 }
 
 static int check_arch(const char *arch, err *e)

@@ -76,9 +76,11 @@ static void claim_device(const board *b, const char *prefix, buf *out)
                    "ranked; only outcomes are shown.\n",
                    prefix);
     if (board_any_kind(b, "emu"))
-        buf_printf(out,
-                   "%semulator: correctness only. Speed is not measured on emu; never ranked.\n",
-                   prefix);
+        buf_printf(
+            out,
+            "%semulator: correctness only, at most 24 shapes of at most 64 Ki elements, never the "
+            "benchmark shape (ce-correct-0/emu). Speed is not measured on emu; never ranked.\n",
+            prefix);
 }
 
 void leaderboard_claims(const board *b, const char *prefix, buf *out)

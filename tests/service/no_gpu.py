@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""--device cuda on a host without a GPU: candidates are really compiled, tasks end not_run, exit 5."""
+"""A host without a GPU. --device cuda: candidates are really compiled, tasks end not_run, exit 5; --device auto: the
+emulator finishes the board without one number of speed."""
 import json
 import subprocess
 
@@ -32,11 +33,34 @@ def test_cuda_without_a_gpu_compiles_and_says_not_run(place):
     check(place, done, 2)
 
 
-def test_auto_without_a_gpu_is_no_different_yet(place):
+def test_auto_without_a_gpu_finishes_the_board_on_the_emulator(place):
     no_gpu()
-    done = place.run("eval", "--suite", "internal", "--model-id", "gold", "--only", "vector_add_fp32", device=None,
-                     timeout=200)
-    check(place, done, 1)
+    done = place.run("eval", "--suite", "internal", "--model-id", "gold", device=None, timeout=300)
+    exits(done, 0)
+    tasks = place.rows("SELECT outcome, device_kind, correct_protocol, speedup, candidate_ms, baseline_ms, reason"
+                       " FROM task WHERE kind = 'synthesize'")
+    expect(len(tasks) == 8, tasks)
+    for task in tasks:
+        expect(task == ("ok", "emu", "ce-correct-0/emu", None, None, None, "not measured on emu"), task)
+    expect(place.count("measurement") == 0, "a timing number of an emu run")
+    expect(place.count("run", "state = 'complete'") == 1)
+    expect(place.count("ranked") == 0, "an emu row was ranked")
+    expect("not measured on emu" in (place.out / "leaderboard.md").read_text())
+
+
+def test_the_emulator_says_what_is_wrong_and_where(place):
+    source = ("extern \"C\" __global__ void k(const float *a, const float *b, float *y, long long n)\n{\n"
+              "    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
+              "    if (i <= n)\n        y[i] = a[i] + b[i];\n}\n")
+    plan = json.dumps({"kernels": [{"entry": "k", "grid": ["ceil_div(n + 1, 128)"], "block": [128],
+                                    "args": ["a", "b", "y", {"i64": "n"}]}]})
+    answer = f"```cuda\n{source}```\n```json\n{plan}\n```\n"
+    done = place.run("eval", "--suite", "internal", "--model-id", place.mock([{"text": answer}]), "--only",
+                     "vector_add_fp32", device="emu", timeout=200)
+    exits(done, 0)
+    (outcome, detail, text), = place.rows("SELECT outcome, detail, text FROM task WHERE kind = 'synthesize'")
+    expect((outcome, detail) == ("out_of_bounds", "read"), outcome, detail, text)
+    expect("kernel.cu:5" in text and "past its end" in text, text)
 
 
 def test_a_source_that_does_not_compile_is_scored_even_here(place):
