@@ -193,4 +193,14 @@ def test_a_kill_loses_the_call_in_flight_and_no_recorded_one(place):
     expect(asked == [False, False, True, True], asked)
 
 
+def test_an_interrupt_does_not_wait_for_the_model(place):
+    server = Server(place, {"rules": [{"steps": [{"mode": "slow", "ms": 60000}]}]}, KEY)
+    run = place.start("eval", "--suite", "internal", "--only", PROBLEM, "--model-id",
+                      f"claude-opus-5-5@{server.base}", "--yes")
+    place.wait("a call at the server", lambda: len(server.log()) == 1)
+    run.send_signal(signal.SIGINT)
+    expect(run.wait(timeout=20) == 130, run.returncode, run.log.read_text())
+    place.children.remove(run)
+
+
 main(globals())
