@@ -205,6 +205,8 @@ static void post(question *q, attempt *a, err *e)
     }
     fields[count++] = (http_field){"Accept", "application/json, text/event-stream"};
     sse_init(&events, REMOTE_EVENT_MAX, on_event, a);
+    /* A server that does not stream is silent while its model thinks. */
+    int64_t idle_ms = self->family->stream ? self->rules->idle_ms : self->rules->total_ms;
     const http_request request = {.url = buf_text(&q->url),
                                   .fields = fields,
                                   .field_count = count,
@@ -212,7 +214,7 @@ static void post(question *q, attempt *a, err *e)
                                   .body_size = strlen(q->body),
                                   .body_max = REMOTE_BODY_MAX,
                                   .connect_ms = self->rules->connect_ms,
-                                  .idle_ms = self->rules->idle_ms,
+                                  .idle_ms = idle_ms,
                                   .total_ms = self->rules->total_ms,
                                   .cancelled = q->request->cancelled,
                                   .stream = on_stream,

@@ -52,7 +52,7 @@ typedef struct remote_ops {
     void (*classify)(reply *self, int64_t status, const json *body);
 } remote_ops;
 
-/* How long a call may take, and how often it is tried. */
+/* How long a call may take, and how often it is tried. idle_ms is for streams: the longest silence. */
 typedef struct remote_rules {
     int64_t connect_ms, idle_ms, total_ms;
     retry_rules retry;

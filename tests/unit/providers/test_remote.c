@@ -180,6 +180,7 @@ static void what_may_have_been_billed_is_asked_again_once(void **state)
         "{\"text\": \"lost\", \"mode\": \"garbage\"}"};
     remote_rules rules = quick;
     rules.idle_ms = 150;
+    rules.total_ms = 600; /* for those that do not stream */
     rules.retry.attempts = 5;
     for (size_t b = 0; b < BACK_ENDS; b++) {
         for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
