@@ -6,7 +6,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/scoped.h"
 #include "common/str.h"
+#include "common/xalloc.h"
 #include "providers/url.h"
 
 /* ---- the question ---- */
@@ -142,6 +144,20 @@ static void read_common(reply *self, const json *body)
     read_usage(self, json_get(body, "usage"));
 }
 
+/* Some servers leave the reasoning in the text, before the answer; that is no part of it. */
+static void drop_reasoning(reply *self)
+{
+    static const char open[] = "<think>", close[] = "</think>";
+    const char *text = buf_text(&self->text);
+    const char *start = text + strspn(text, " \n\r\t");
+    const char *end = str_starts(start, open) ? strstr(start, close) : NULL;
+    if (end != NULL) {
+        SCOPED(scoped_free) char *rest = xstrdup(end + sizeof(close) - 1);
+        buf_clear(&self->text);
+        buf_puts(&self->text, rest);
+    }
+}
+
 /* Some servers fail on status 200: in the reply or in its choice. */
 static bool has_error(reply *self, const json *body)
 {
@@ -170,6 +186,7 @@ void chat_read_whole(reply *self, const json *body)
         return;
     }
     read_message(self, json_get(choice, "message"));
+    drop_reasoning(self);
     read_stop(self, choice);
     self->ended = true;
 }
@@ -188,6 +205,7 @@ void chat_read_event(reply *self, const char *name, const json *data)
 
 void chat_read_end(reply *self)
 {
+    drop_reasoning(self);
     self->ended = self->stopped;
 }
 

@@ -86,6 +86,11 @@ static void deviations_are_understood(void **state)
          "\"finish_reason\":\"eos\"}],\"usage\":{\"prompt_tokens\":3,\"completion_tokens\":2,"
          "\"prompt_tokens_details\":null}}",
          "a", PROVIDER_STOP_OK, FAULT_NONE},
+        {"{\"choices\":[{\"message\":{\"content\":\"\\n<think>hm</think>a</think>\"},"
+         "\"finish_reason\":\"stop\"}]}",
+         "a</think>", PROVIDER_STOP_OK, FAULT_NONE},
+        {"{\"choices\":[{\"message\":{\"content\":\"<think>cut\"},\"finish_reason\":\"length\"}]}",
+         "<think>cut", PROVIDER_STOP_LENGTH, FAULT_NONE},
         {"{\"choices\":[{\"message\":{\"content\":\"\"},\"finish_reason\":\"error\",\"error\":"
          "{\"code\":502,\"message\":\"upstream\"}}]}",
          "", PROVIDER_STOP_OK, FAULT_SERVER},
