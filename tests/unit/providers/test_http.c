@@ -132,16 +132,16 @@ static void silence_has_a_limit(void **state)
     http_request request = request_to("");
     http_reply reply SCOPED(http_reply_fini);
     err e = {0};
-    request.idle_ms = 200;
+    request.idle_ms = 1000;
     int64_t before = clock_mono_ms();
     assert_int_equal(post(*state,
-                          "{\"text\": \"x\", \"mode\": \"stall\", \"at\": 10, \"ms\": 3000}",
+                          "{\"text\": \"x\", \"mode\": \"stall\", \"at\": 10, \"ms\": 20000}",
                           &request, &reply, &e),
                      -1);
     assert_int_equal(reply.end, HTTP_END_IDLE);
     assert_int_equal(e.code, ERR_TIMEOUT);
     assert_true(reply.sent && reply.status == 200);
-    assert_true(clock_mono_ms() - before < 2500);
+    assert_true(clock_mono_ms() - before < 15000);
 }
 
 static void the_whole_transfer_has_a_limit(void **state)
@@ -149,8 +149,8 @@ static void the_whole_transfer_has_a_limit(void **state)
     http_request request = request_to("");
     http_reply reply SCOPED(http_reply_fini);
     err e = {0};
-    request.total_ms = 200;
-    assert_int_equal(post(*state, "{\"mode\": \"slow\", \"ms\": 3000}", &request, &reply, &e), -1);
+    request.total_ms = 1000;
+    assert_int_equal(post(*state, "{\"mode\": \"slow\", \"ms\": 20000}", &request, &reply, &e), -1);
     assert_int_equal(reply.end, HTTP_END_LATE);
     assert_int_equal(e.code, ERR_TIMEOUT);
     assert_int_equal(reply.status, 0);

@@ -171,15 +171,25 @@ static void attempts_have_an_end(void **state)
     }
 }
 
+/* Whoever gave up on the server may be faster than it. */
+static void expect_served(const fake_provider *server, size_t count)
+{
+    int64_t until = clock_mono_ms() + 10000;
+    while (fake_provider_served(server) < count && clock_mono_ms() < until) {
+        usleep(1000);
+    }
+    assert_int_equal(fake_provider_served(server), count);
+}
+
 static void what_may_have_been_billed_is_asked_again_once(void **state)
 {
     static const char *const steps[] = {
-        "{\"text\": \"lost\", \"mode\": \"stall\", \"at\": 30, \"ms\": 1500}",
-        "{\"text\": \"lost\", \"mode\": \"slow\", \"ms\": 1500}",
+        "{\"text\": \"lost\", \"mode\": \"stall\", \"at\": 30, \"ms\": 5000}",
+        "{\"text\": \"lost\", \"mode\": \"slow\", \"ms\": 5000}",
         "{\"text\": \"lost\", \"mode\": \"cut\", \"at\": 30}",
         "{\"text\": \"lost\", \"mode\": \"garbage\"}"};
     remote_rules rules = quick;
-    rules.idle_ms = 150;
+    rules.idle_ms = 300;
     rules.total_ms = 600; /* for those that do not stream */
     rules.retry.attempts = 5;
     for (size_t b = 0; b < BACK_ENDS; b++) {
@@ -190,7 +200,7 @@ static void what_may_have_been_billed_is_asked_again_once(void **state)
             snprintf(tag, sizeof(tag), "-b%zu", i);
             fake_provider_steps(*state, steps[i]);
             assert_int_equal(ask_by(*state, &back_ends[b], tag, &rules, NULL, &answer, &e), -1);
-            assert_int_equal(fake_provider_served(*state), 2);
+            expect_served(*state, 2);
         }
     }
 }
