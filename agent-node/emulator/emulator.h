@@ -99,16 +99,22 @@ typedef struct emu_finding {
 
 /* ---- counters: modelled, never measured ---- */
 
-#define EMU_CLASSES(X)                                                                             \
-    X(INTEGER, "integer")                                                                          \
-    X(FLOAT32, "f32")                                                                              \
-    X(FLOAT64, "f64")                                                                              \
-    X(HALF, "half")                                                                                \
-    X(SPECIAL, "special function")                                                                 \
-    X(CONVERT, "conversion")                                                                       \
-    X(MOVE, "move and select") X(COMPARE, "compare") X(CONTROL, "control")                         \
-        X(SYNC, "barrier, vote and shuffle") X(GLOBAL, "global memory") X(SHARED, "shared memory") \
-            X(LOCAL, "local memory") X(PARAM, "parameters and constants") X(ATOMIC, "atomic")
+#define EMU_CLASSES(X)                   \
+    X(INTEGER, "integer")                \
+    X(FLOAT32, "f32")                    \
+    X(FLOAT64, "f64")                    \
+    X(HALF, "half")                      \
+    X(SPECIAL, "special function")       \
+    X(CONVERT, "conversion")             \
+    X(MOVE, "move and select")           \
+    X(COMPARE, "compare")                \
+    X(CONTROL, "control")                \
+    X(SYNC, "barrier, vote and shuffle") \
+    X(GLOBAL, "global memory")           \
+    X(SHARED, "shared memory")           \
+    X(LOCAL, "local memory")             \
+    X(PARAM, "parameters and constants") \
+    X(ATOMIC, "atomic")
 
 typedef enum emu_class {
 #define EMU_CLASS_ENUM(id, name) EMU_CLASS_##id,
