@@ -20,13 +20,14 @@
 
 enum {
     BARRIER_MAX = 16,
-    FLAG_SLOTS = 64,        /* of a block's shared memory; see race.h */
-    NO_ORIGIN = UINT32_MAX, /* a register that nothing has written */
-    WARP_SLICE = 16384,     /* ops a warp runs before others of its block do */
-    GROUP_SLICE = 4096,     /* ops a group runs while others of its warp could */
-    SPIN_SLICE = 48,        /* flag reads after which a warp is taken to wait for somebody */
-    ORIGINS = 64            /* places of uninitialised reads a warp remembers */
+    FLAG_SLOTS = 64,    /* of a block's shared memory; see race.h */
+    WARP_SLICE = 16384, /* ops a warp runs before others of its block do */
+    GROUP_SLICE = 4096, /* ops a group runs while others of its warp could */
+    SPIN_SLICE = 48,    /* flag reads after which a warp is taken to wait for somebody */
+    ORIGINS = 64        /* places of uninitialised reads a warp remembers */
 };
+
+#define NO_ORIGIN UINT32_MAX /* a register that nothing has written */
 
 typedef struct grid grid;
 typedef struct worker worker;
