@@ -68,7 +68,8 @@ static inline float half_odd(float s, float rest)
     const bool inexact = (rest < 0.0f) | (rest > 0.0f);
     const bool outwards = (rest > 0.0f) == (s > 0.0f);
     const uint32_t odd = (outwards ? bits : bits - 1) | 1;
-    return f32_of_bits(inexact & (s - s == 0.0f) ? odd : bits);
+    const bool finite = s - s == 0.0f;
+    return f32_of_bits((inexact & finite) ? odd : bits);
 }
 
 /* half_round narrows exactly given values in any way; mantissa bits 10 and 5 exponent bits make f16,
