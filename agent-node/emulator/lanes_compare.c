@@ -27,21 +27,25 @@ COMPARE_SIX(s64, s64)
 
 /* ---- floats: ordered, unordered ---- */
 
-#define COMPARE_FLOAT(T, SUFFIX, LOAD)                                      \
-    COMPARE2(eq_##SUFFIX, T, LOAD(x) == LOAD(y))                            \
-    COMPARE2(ne_##SUFFIX, T, (LOAD(x) < LOAD(y)) | (LOAD(x) > LOAD(y)))     \
-    COMPARE2(lt_##SUFFIX, T, LOAD(x) < LOAD(y))                             \
-    COMPARE2(le_##SUFFIX, T, LOAD(x) <= LOAD(y))                            \
-    COMPARE2(gt_##SUFFIX, T, LOAD(x) > LOAD(y))                             \
-    COMPARE2(ge_##SUFFIX, T, LOAD(x) >= LOAD(y))                            \
-    COMPARE2(equ_##SUFFIX, T, !((LOAD(x) < LOAD(y)) | (LOAD(x) > LOAD(y)))) \
-    COMPARE2(neu_##SUFFIX, T, LOAD(x) != LOAD(y))                           \
-    COMPARE2(ltu_##SUFFIX, T, !(LOAD(x) >= LOAD(y)))                        \
-    COMPARE2(leu_##SUFFIX, T, !(LOAD(x) > LOAD(y)))                         \
-    COMPARE2(gtu_##SUFFIX, T, !(LOAD(x) <= LOAD(y)))                        \
-    COMPARE2(geu_##SUFFIX, T, !(LOAD(x) < LOAD(y)))                         \
-    COMPARE2(num_##SUFFIX, T, (LOAD(x) == LOAD(x)) & (LOAD(y) == LOAD(y)))  \
-    COMPARE2(nan_##SUFFIX, T, (LOAD(x) != LOAD(x)) | (LOAD(y) != LOAD(y)))
+/* Of truths that cost nothing to find: both are found, so that the loop has no branches. */
+#define EITHER(p, q) ((uint32_t)(p) | (uint32_t)(q))
+#define BOTH(p, q)   ((uint32_t)(p) & (uint32_t)(q))
+
+#define COMPARE_FLOAT(T, SUFFIX, LOAD)                                       \
+    COMPARE2(eq_##SUFFIX, T, LOAD(x) == LOAD(y))                             \
+    COMPARE2(ne_##SUFFIX, T, EITHER(LOAD(x) < LOAD(y), LOAD(x) > LOAD(y)))   \
+    COMPARE2(lt_##SUFFIX, T, LOAD(x) < LOAD(y))                              \
+    COMPARE2(le_##SUFFIX, T, LOAD(x) <= LOAD(y))                             \
+    COMPARE2(gt_##SUFFIX, T, LOAD(x) > LOAD(y))                              \
+    COMPARE2(ge_##SUFFIX, T, LOAD(x) >= LOAD(y))                             \
+    COMPARE2(equ_##SUFFIX, T, !EITHER(LOAD(x) < LOAD(y), LOAD(x) > LOAD(y))) \
+    COMPARE2(neu_##SUFFIX, T, LOAD(x) != LOAD(y))                            \
+    COMPARE2(ltu_##SUFFIX, T, !(LOAD(x) >= LOAD(y)))                         \
+    COMPARE2(leu_##SUFFIX, T, !(LOAD(x) > LOAD(y)))                          \
+    COMPARE2(gtu_##SUFFIX, T, !(LOAD(x) <= LOAD(y)))                         \
+    COMPARE2(geu_##SUFFIX, T, !(LOAD(x) < LOAD(y)))                          \
+    COMPARE2(num_##SUFFIX, T, BOTH(LOAD(x) == LOAD(x), LOAD(y) == LOAD(y)))  \
+    COMPARE2(nan_##SUFFIX, T, EITHER(LOAD(x) != LOAD(x), LOAD(y) != LOAD(y)))
 
 #define AS_IT_IS(v) (v)
 #define UPPER(v)    half_to_f32((v) >> 16)
@@ -154,41 +158,7 @@ typedef struct both {
     uint32_t low, high;
 } both;
 
-#define BOTH(name)                                                      \
-    static both both_##name(const warp *w, const op *o)                 \
-    {                                                                   \
-        return (both){name##_f16(w, o), name##_f16_high(w, o)};         \
-    }                                                                   \
-    static void pair_##name(warp *w, const op *o)                       \
-    {                                                                   \
-        const both r = both_##name(w, o);                               \
-        const uint32_t with = c_bits(w, o);                             \
-        const uint32_t good = joined_valid(w, o, with);                 \
-        predicate_set(w, o->d, join(r.low, with, o->mode));             \
-        valid_put2(w, o, o->d, good);                                   \
-        if (o->e != 0) {                                                \
-            predicate_set(w, o->e, join(r.high, with, o->mode));        \
-            valid_put2(w, o, o->e, good);                               \
-        }                                                               \
-    }                                                                   \
-    static void put_pair(warp *w, const op *o, both r, uint32_t truth); \
-    static void ones_##name(warp *w, const op *o)                       \
-    {                                                                   \
-        put_pair(w, o, both_##name(w, o), 0x3c00u);                     \
-    }                                                                   \
-    static void full_##name(warp *w, const op *o)                       \
-    {                                                                   \
-        put_pair(w, o, both_##name(w, o), 0xffffu);                     \
-    }
-BOTH(eq)
-BOTH(ne)
-BOTH(lt)
-BOTH(le)
-BOTH(gt)
-BOTH(ge)
-BOTH(equ) BOTH(neu) BOTH(ltu) BOTH(leu) BOTH(gtu) BOTH(geu) BOTH(num) BOTH(nan)
-
-    static void put_pair(warp *w, const op *o, both r, uint32_t truth)
+static void put_pair(warp *w, const op *o, both r, uint32_t truth)
 {
     uint32_t *d = unit_at(w, o->d);
     EACH_LANE(i)
@@ -199,6 +169,50 @@ BOTH(equ) BOTH(neu) BOTH(ltu) BOTH(leu) BOTH(gtu) BOTH(geu) BOTH(num) BOTH(nan)
     }
     valid_put(w, o, o->d, joined_valid(w, o, 0));
 }
+
+static void put_predicates(warp *w, const op *o, both r)
+{
+    const uint32_t with = c_bits(w, o);
+    const uint32_t good = joined_valid(w, o, with);
+    predicate_set(w, o->d, join(r.low, with, o->mode));
+    valid_put2(w, o, o->d, good);
+    if (o->e != 0) {
+        predicate_set(w, o->e, join(r.high, with, o->mode));
+        valid_put2(w, o, o->e, good);
+    }
+}
+
+#define PAIR(name)                                              \
+    static both both_##name(const warp *w, const op *o)         \
+    {                                                           \
+        return (both){name##_f16(w, o), name##_f16_high(w, o)}; \
+    }                                                           \
+    static void pair_##name(warp *w, const op *o)               \
+    {                                                           \
+        put_predicates(w, o, both_##name(w, o));                \
+    }                                                           \
+    static void ones_##name(warp *w, const op *o)               \
+    {                                                           \
+        put_pair(w, o, both_##name(w, o), 0x3c00u);             \
+    }                                                           \
+    static void full_##name(warp *w, const op *o)               \
+    {                                                           \
+        put_pair(w, o, both_##name(w, o), 0xffffu);             \
+    }
+PAIR(eq)
+PAIR(ne)
+PAIR(lt)
+PAIR(le)
+PAIR(gt)
+PAIR(ge)
+PAIR(equ)
+PAIR(neu)
+PAIR(ltu)
+PAIR(leu)
+PAIR(gtu)
+PAIR(geu)
+PAIR(num)
+PAIR(nan)
 
 /* ---- what kind of number ---- */
 
@@ -218,21 +232,21 @@ TEST32(finite, exponent32(x) != 255)
 TEST32(infinite, (bits_of_f32(x) & 0x7fffffffu) == 0x7f800000u)
 TEST32(number, x == x)
 TEST32(notanumber, x != x)
-TEST32(normal, (exponent32(x) != 255) & (exponent32(x) != 0))
-TEST32(subnormal, (exponent32(x) == 0) & (x != 0.0f))
+TEST32(normal, BOTH(exponent32(x) != 255, exponent32(x) != 0))
+TEST32(subnormal, BOTH(exponent32(x) == 0, x != 0.0f))
 TEST64(finite, exponent64(x) != 2047)
 TEST64(infinite, (bits_of_f64(x) << 1) == 0xffe0000000000000u)
 TEST64(number, x == x)
 TEST64(notanumber, x != x)
-TEST64(normal, (exponent64(x) != 2047) & (exponent64(x) != 0))
-TEST64(subnormal, (exponent64(x) == 0) & (x != 0.0))
+TEST64(normal, BOTH(exponent64(x) != 2047, exponent64(x) != 0))
+TEST64(subnormal, BOTH(exponent64(x) == 0, x != 0.0))
 
 /* ---- which window a generic address is in ---- */
 
 #define IN_WINDOW(v, start) ((v) - (start) < WINDOW_BYTES)
 COMPARE2(in_shared, u64, ((void)y, IN_WINDOW(x, WINDOW_SHARED)))
 COMPARE2(in_local, u64, ((void)y, IN_WINDOW(x, WINDOW_LOCAL)))
-COMPARE2(in_global, u64, ((void)y, !IN_WINDOW(x, WINDOW_SHARED) & !IN_WINDOW(x, WINDOW_LOCAL)))
+COMPARE2(in_global, u64, ((void)y, BOTH(!IN_WINDOW(x, WINDOW_SHARED), !IN_WINDOW(x, WINDOW_LOCAL))))
 COMPARE2(in_none, u64, ((void)y, x < x))
 
 /* ---- selection and logic of predicates ---- */
