@@ -343,14 +343,15 @@ static void mov_pred(warp *w, const op *o)
     {                                                                                        \
         "set." #cmp ".s32.f16x2", "www", full_##cmp, NULL, OP_OWN_VALID, EMU_CLASS_HALF      \
     }
-#define FLOAT_SETS(cmp)                                                                     \
-    BOTH_SETS(cmp, "f32", "w", cmp##_f32), BOTH_SETS(cmp, "f64", "d", cmp##_f64),           \
-        BOTH_SETS(cmp, "f16", "w", cmp##_f16), SETP(cmp, "bf16", "w", cmp##_bf16),          \
-        SET(cmp, "bf16", "bf16", "w", put_one_bf16, cmp##_bf16),                            \
-        SET(cmp, "f16", "f16", "w", put_one_f16, cmp##_f16),                                \
-        SETP(cmp, "ftz.f32", "w", cmp##_f32_ftz), SETP(cmp, "ftz.f16", "w", cmp##_f16_ftz), \
-        SET(cmp, "ftz.u32", "f32", "w", put_ones, cmp##_f32_ftz),                           \
-        SET(cmp, "ftz.s32", "f32", "w", put_ones, cmp##_f32_ftz),                           \
+#define FLOAT_SETS(cmp)                                                                       \
+    BOTH_SETS(cmp, "f32", "w", cmp##_f32), BOTH_SETS(cmp, "f64", "d", cmp##_f64),             \
+        SETP(cmp, "f16", "w", cmp##_f16), SET(cmp, "u32", "f16", "w", put_ones, cmp##_f16),   \
+        SET(cmp, "s32", "f16", "w", put_ones, cmp##_f16), SETP(cmp, "bf16", "w", cmp##_bf16), \
+        SET(cmp, "bf16", "bf16", "w", put_one_bf16, cmp##_bf16),                              \
+        SET(cmp, "f16", "f16", "w", put_one_f16, cmp##_f16),                                  \
+        SETP(cmp, "ftz.f32", "w", cmp##_f32_ftz), SETP(cmp, "ftz.f16", "w", cmp##_f16_ftz),   \
+        SET(cmp, "ftz.u32", "f32", "w", put_ones, cmp##_f32_ftz),                             \
+        SET(cmp, "ftz.s32", "f32", "w", put_ones, cmp##_f32_ftz),                             \
         SET(cmp, "ftz.f32", "f32", "w", put_one_f32, cmp##_f32_ftz), PAIR_SETS(cmp)
 #define TESTP(kind)                                                                             \
     {"testp." #kind ".f32", "pw", put_predicate, kind##_f32, OP_OWN_VALID, EMU_CLASS_COMPARE},  \

@@ -1,0 +1,196 @@
+/* Every row of the corpus on the emulator: against an independent computation, and against what an H200
+ * gave (tests/data/emu/h200.bin; that part is skipped until the file exists).
+ *
+ * Modules: decode lanes half load atomic
+ *
+ * SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/scoped.h"
+#include "common/xalloc.h"
+#include "tests/gpu/emu_corpus/fixture.h"
+#include "tests/unit/emulator/emu_rig.h"
+#include "tests/unit/emulator/reference.h"
+
+enum { SHOWN = 20, /* faults in words */ RESULTS = CORPUS_THREADS * 2 };
+
+static corpus *rows;
+static uint64_t *results; /* of all rows on the emulator */
+
+static void run_row(emu_module *module, size_t number)
+{
+    char entry[32];
+    SCOPED(emu_rig_fini) emu_rig rig;
+    emu_rig_init(&rig);
+    rig.workers = 1;
+    uint64_t *in = rig_buffer(&rig, "in", RIG_INPUT, 8, CORPUS_THREADS * CORPUS_OPERANDS);
+    const uint64_t *out = rig_buffer(&rig, "out", RIG_READY, 1, corpus_out_bytes());
+    corpus_operands(&rows->rows[number], in);
+    snprintf(entry, sizeof entry, "k%zu", number);
+    rig_launch(&rig, module, entry, 1, CORPUS_THREADS);
+    if (rig.report.finding_count != 0)
+        fail_msg("%s: %s", rows->rows[number].name, rig.report.findings[0].text);
+    memcpy(results + number * RESULTS, out, RESULTS * sizeof *out);
+}
+
+static int run_all(void **state)
+{
+    (void)state;
+    rows = corpus_create();
+    results = xcalloc(rows->count, RESULTS * sizeof *results);
+    for (size_t first = 0; first < rows->count; first += CORPUS_CHUNK) {
+        SCOPED(scoped_free) char *text = corpus_module(rows, first);
+        SCOPED(emu_module_destroy) emu_module *module = rig_ptx(text);
+        for (size_t i = first; i < rows->count && i < first + CORPUS_CHUNK; i++)
+            run_row(module, i);
+    }
+    return 0;
+}
+
+static int free_all(void **state)
+{
+    (void)state;
+    free(results);
+    corpus_destroy(&rows);
+    return 0;
+}
+
+static double as_double(corpus_kind kind, uint64_t word)
+{
+    return (double)reference_value(kind, word);
+}
+
+/* Within the row's bound; infinities and NaN must be the same. */
+static bool near(const corpus_row *r, corpus_kind kind, uint64_t is, uint64_t should)
+{
+    const double x = as_double(kind, is), y = as_double(kind, should);
+    if (isnan(x) || isnan(y))
+        return isnan(x) && isnan(y);
+    if (isinf(x) || isinf(y))
+        return is == should || fabs(x) > 3.4e38 || fabs(y) > 3.4e38;
+    const double allowed = r->match == MATCH_ABSOLUTE ? r->bound : r->bound * fabs(y);
+    const double smallest = kind == KIND_F32 ? 0x1p-126 : kind == KIND_F16 ? 0x1p-14 : 0;
+    return fabs(x - y) <= allowed * 1.01 + (r->match == MATCH_RELATIVE ? smallest * 0x1p-9 : 0);
+}
+
+static bool agrees(const corpus_row *r, corpus_kind kind, uint64_t is, uint64_t should)
+{
+    if (is == should)
+        return true;
+    if (kind == KIND_F64 && isnan(as_double(kind, is)) && isnan(as_double(kind, should)))
+        return true;
+    if (r->match == MATCH_BITS)
+        return false;
+    if (kind == KIND_F16X2)
+        return near(r, KIND_F16, is & 0xffff, should & 0xffff) &&
+               near(r, KIND_F16, is >> 16, should >> 16);
+    return near(r, kind, is, should);
+}
+
+static void show(const corpus_row *r, size_t number, unsigned t, const uint64_t *should)
+{
+    uint64_t in[CORPUS_THREADS * CORPUS_OPERANDS];
+    const uint64_t *is = results + number * RESULTS + 2 * t;
+    corpus_operands(r, in);
+    const uint64_t *o = in + t * CORPUS_OPERANDS;
+    print_error("%s, thread %u: (%llx %llx %llx %llx) gives %llx %llx, should be %llx %llx\n",
+                r->name, t, (unsigned long long)o[0], (unsigned long long)o[1],
+                (unsigned long long)o[2], (unsigned long long)o[3], (unsigned long long)is[0],
+                (unsigned long long)is[1], (unsigned long long)should[0],
+                (unsigned long long)should[1]);
+}
+
+/* Compares one row with its right results; counts and shows what differs. */
+static bool compare_row(size_t number, const uint64_t *should, size_t *shown)
+{
+    const corpus_row *r = &rows->rows[number];
+    for (unsigned t = 0; t < CORPUS_THREADS; t++) {
+        const uint64_t *is = results + number * RESULTS + 2 * t;
+        const bool d = r->d == KIND_NONE || agrees(r, r->d, is[0], should[2 * t]);
+        const bool e = r->e == KIND_NONE || agrees(r, r->e, is[1], should[2 * t + 1]);
+        if (d && e)
+            continue;
+        if ((*shown)++ < SHOWN)
+            show(r, number, t, should + 2 * t);
+        return false;
+    }
+    return true;
+}
+
+static bool compute_row(size_t number, uint64_t *out)
+{
+    uint64_t in[CORPUS_THREADS * CORPUS_OPERANDS];
+    corpus_operands(&rows->rows[number], in);
+    for (unsigned t = 0; t < CORPUS_THREADS; t++) {
+        const reference_case c = {&rows->rows[number], in, t};
+        if (!reference(&c, out + 2 * t))
+            return false;
+    }
+    return true;
+}
+
+static void results_are_those_of_an_independent_computation(void **state)
+{
+    (void)state;
+    uint64_t should[RESULTS];
+    size_t wrong = 0, shown = 0, unknown = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        if (compute_row(i, should))
+            wrong += !compare_row(i, should, &shown);
+        else if (rows->rows[i].op[0] != '\0' && unknown++ < SHOWN)
+            print_error("no reference for %s\n", rows->rows[i].name);
+    }
+    if (wrong != 0 || unknown != 0)
+        fail_msg("%zu of %zu rows are wrong, %zu have no reference", wrong, rows->count, unknown);
+}
+
+static void names_are_unique(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < rows->count; i++)
+        for (size_t k = 0; k < i; k++)
+            if (strcmp(rows->rows[i].name, rows->rows[k].name) == 0)
+                fail_msg("%s stands twice", rows->rows[i].name);
+}
+
+static void results_are_those_of_a_gpu(void **state)
+{
+    (void)state;
+    err e = {0};
+    SCOPED(fixture_destroy) fixture *f = fixture_read(CE_SOURCE_DIR "/tests/data/emu/h200.bin", &e);
+    if (f == NULL && e.code == ERR_NOT_FOUND)
+        skip();
+    if (f == NULL)
+        fail_msg("%s", e.text);
+    uint64_t should[RESULTS];
+    size_t wrong = 0, shown = 0, missing = 0;
+    for (size_t i = 0; i < rows->count; i++) {
+        if (fixture_row(f, &rows->rows[i], should))
+            wrong += !compare_row(i, should, &shown);
+        else
+            missing++;
+    }
+    print_message("%zu rows compared, %zu not in the fixture\n", rows->count - missing, missing);
+    if (wrong != 0 || missing != 0)
+        fail_msg("%zu rows differ from %s, %zu are not in the fixture: capture it anew", wrong,
+                 fixture_device(f), missing);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(names_are_unique),
+        cmocka_unit_test(results_are_those_of_an_independent_computation),
+        cmocka_unit_test(results_are_those_of_a_gpu),
+    };
+    return cmocka_run_group_tests_name("instructions on the emulator", tests, run_all, free_all);
+}
