@@ -40,7 +40,8 @@ static const cli_option table[] = {
      .type = CLI_LIST,
      .offset = AT(models),
      .value = "P:M",
-     .help = "an entrant: gold, mock:FILE or replay:RUN"},
+     .help =
+         "an entrant: gold, openai:M, anthropic:M, gemini:M, compat:M@URL, mock:FILE, replay:RUN"},
     {.name = "stage",
      .type = CLI_LIST,
      .offset = AT(stages),
