@@ -126,17 +126,16 @@ static void what_is_not_executed_is_refused_by_name_and_line(void **state)
         {"ld.global %r1, [%d1]", "ld.global", "type"},
         {"st.const.u32 [%d1], %r1", "st.const.u32", "constant memory"},
         {"atom.global.nand.b32 %r1, [%d1], %r2", "atom.global.nand.b32", "not supported"},
-        {"bra %r1", "bra", "label"},
-        {"shfl.up.b32 %r1, %r2, 1, 0", "shfl.up.b32", ".sync"},
+        {"shfl.up.b32 %r1, %r2, 1, 0, -1", "shfl.up.b32", ".sync"},
         {"mbarrier.init.shared.b64 [%d1], 3", "mbarrier.init.shared.b64", "not supported"},
     };
+    static const char before[] =
+        HEAD ".visible .entry k()\n{\n" REGISTERS ".loc 1 3 1\n mov.u32 %r1, 1;\n.loc 1 44 1\n ";
+    static const char after[] = ";\n ret;\n}\n" FILES;
     static emu_report report;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         SCOPED(scoped_free)
-        char *text =
-            xasprintf(HEAD ".visible .entry k()\n{\n" REGISTERS
-                           ".loc 1 3 1\n mov.u32 %%r1, 1;\n.loc 1 44 1\n %s;\n ret;\n}\n" FILES,
-                      rows[i].instruction);
+        char *text = xasprintf("%s%s%s", before, rows[i].instruction, after);
         SCOPED(ptx_module_destroy) ptx_module *m = parse(text);
         SCOPED(program_destroy) program *p = decode(m, &report);
         if (p != NULL || report.finding_count != 1)
