@@ -93,13 +93,20 @@ static void too_large_becomes_infinity_or_the_largest_number(void **state)
         rounding how;
         uint32_t code;
     } rows[] = {
-        {1e30, ROUND_NEAREST, 0x7c00},    {1e30, ROUND_ZERO, 0x7bff},
-        {1e30, ROUND_UP, 0x7c00},         {1e30, ROUND_DOWN, 0x7bff},
-        {-1e30, ROUND_DOWN, 0xfc00},      {-1e30, ROUND_UP, 0xfbff},
-        {65519.0, ROUND_NEAREST, 0x7bff}, {65520.0, ROUND_NEAREST, 0x7c00},
-        {INFINITY, ROUND_ZERO, 0x7c00},   {NAN, ROUND_ZERO, 0x7fff},
-        {-0.0, ROUND_UP, 0x8000},         {1e-30, ROUND_UP, 1},
-        {1e-30, ROUND_DOWN, 0},           {-1e-30, ROUND_DOWN, 0x8001},
+        {1e30, ROUND_NEAREST, 0x7c00},
+        {1e30, ROUND_ZERO, 0x7bff},
+        {1e30, ROUND_UP, 0x7c00},
+        {1e30, ROUND_DOWN, 0x7bff},
+        {-1e30, ROUND_DOWN, 0xfc00},
+        {-1e30, ROUND_UP, 0xfbff},
+        {65519.0, ROUND_NEAREST, 0x7bff},
+        {65520.0, ROUND_NEAREST, 0x7c00},
+        {(double)INFINITY, ROUND_ZERO, 0x7c00},
+        {(double)NAN, ROUND_ZERO, 0x7fff},
+        {-0.0, ROUND_UP, 0x8000},
+        {1e-30, ROUND_UP, 1},
+        {1e-30, ROUND_DOWN, 0},
+        {-1e-30, ROUND_DOWN, 0x8001},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         assert_int_equal(rounded(rows[i].v, rows[i].how), rows[i].code);
