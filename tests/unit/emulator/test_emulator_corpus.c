@@ -1,7 +1,9 @@
 /* Every row of the corpus on the emulator: against an independent computation, and against what an H200
  * gave (tests/data/emu/h200.bin; that part is skipped until the file exists).
  *
- * Modules: decode lanes half load atomic
+ * Modules: decode decode_flow decode_lanes decode_memory decode_operand half lanes lanes_approx
+ *          lanes_bits lanes_compare lanes_convert lanes_f32 lanes_f64 lanes_half lanes_int lanes_move
+ *          load atomic
  *
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* The eight gold kernels on the emulator, at shapes with tails, against plain C; none has a finding.
  *
- * Modules: emulator grid block warp
+ * Modules: emulator grid block warp memory
  *
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* The tricky but right kernels of tests/data/emu/honest.cu: no finding, and the right results.
  *
- * Modules: race sync barrier grid
+ * Modules: race sync barrier grid flow warp
  *
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>

@@ -42,7 +42,8 @@ static void every_number_comes_back(void **state)
 static void narrowing_takes_the_nearest_and_the_even_of_two(void **state)
 {
     (void)state;
-    for (uint16_t h = 0; h <= F16_MAX; h++) {
+    for (uint32_t code = 0; code <= F16_MAX; code++) {
+        const uint16_t h = (uint16_t)code;
         const float next = h == F16_MAX ? 65536.0f : rig_from_half((uint16_t)(h + 1));
         const float middle = (rig_from_half(h) + next) / 2;
         const float near[] = {middle, nextafterf(middle, 0.0f), nextafterf(middle, 1e6f)};
