@@ -32,17 +32,23 @@ enum {
     WAIT_SLICE_MS = 50,
     URL_MAX = CATALOG_URL_MAX + 256,
     FIELDS = 3,
-    QUESTION_MAX = 16 * 1024 * 1024
+    QUESTION_MAX = 16 * 1024 * 1024,
+    SECOND_MS = 1000,
+    MINUTE_MS = 60 * SECOND_MS,
+    CONNECT_MS = 10 * SECOND_MS,
+    IDLE_MS = 10 * MINUTE_MS,
+    TOTAL_MS = 30 * MINUTE_MS,
+    RETRIES_MS = 40 * MINUTE_MS
 };
 
-const remote_rules remote_default = {.connect_ms = 10 * 1000,
-                                     .idle_ms = 10 * 60 * 1000,
-                                     .total_ms = 30 * 60 * 1000,
+const remote_rules remote_default = {.connect_ms = CONNECT_MS,
+                                     .idle_ms = IDLE_MS,
+                                     .total_ms = TOTAL_MS,
                                      .retry = {.attempts = 5,
                                                .billed_retries = 1,
-                                               .elapsed_ms = 40 * 60 * 1000,
+                                               .elapsed_ms = RETRIES_MS,
                                                .base_ms = 500,
-                                               .cap_ms = 60 * 1000}};
+                                               .cap_ms = MINUTE_MS}};
 
 struct remote {
     const remote_ops *ops;
@@ -71,7 +77,7 @@ static void start_shared(void)
     const char *ca_file = getenv("SSL_CERT_FILE"); /* libcurl itself does not look */
     client = http_create(ca_file != NULL && ca_file[0] != '\0' ? ca_file : NULL, &no_client);
     limits = limit_table_create();
-    atexit(end_shared);
+    (void)atexit(end_shared); /* without it memory is merely not given back at the end */
 }
 
 /* ---- opening ---- */
