@@ -283,6 +283,17 @@ static void real_to_whole(warp *w, const op *o, const values *in)
     put_word(w, o, out);
 }
 
+/* Zero by itself: compilers convert u64 by a difference, which is -0 when rounding down. */
+static inline double f64_of_whole(int64_t v, bool is_u64)
+{
+    return v == 0 ? 0.0 : is_u64 ? (double)(uint64_t)v : (double)v;
+}
+
+static inline float f32_of_whole(int64_t v, bool is_u64)
+{
+    return v == 0 ? 0.0f : is_u64 ? (float)(uint64_t)v : (float)v;
+}
+
 static void whole_to_real(warp *w, const op *o, const values *in)
 {
     uint64_t out[LANES];
@@ -290,18 +301,18 @@ static void whole_to_real(warp *w, const op *o, const values *in)
     if (type_to(o) == CONVERT_F32) {
         EACH_LANE(i)
         {
-            const float v = is_u64 ? (float)(uint64_t)in->whole[i] : (float)in->whole[i];
+            const float v = f32_of_whole(in->whole[i], is_u64);
             out[i] = bits_of_f32(has(o, CONVERT_SAT) ? saturate(v) : v);
         }
     } else if (type_to(o) == CONVERT_F64) {
         EACH_LANE(i)
         {
-            out[i] = bits_of_f64(is_u64 ? (double)(uint64_t)in->whole[i] : (double)in->whole[i]);
+            out[i] = bits_of_f64(f64_of_whole(in->whole[i], is_u64));
         }
     } else {
         values real;
         for (unsigned i = 0; i < LANES; i++)
-            real.real[i] = is_u64 ? (double)(uint64_t)in->whole[i] : (double)in->whole[i];
+            real.real[i] = f64_of_whole(in->whole[i], is_u64);
         real_to_half(o, &real, out);
     }
     put_word(w, o, out);
