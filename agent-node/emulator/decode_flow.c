@@ -338,9 +338,9 @@ bool decode_redux(decoder *self)
     o->step = step_reduce;
     o->flags |= OP_TOGETHER;
     o->class = EMU_CLASS_SYNC;
-    for (uint8_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (has(self, names[i]))
-            o->mode = i; /* order of enum reduction */
+            o->mode = (uint8_t)i; /* order of enum reduction */
     o->mode |= has(self, "s32") ? REDUCE_SIGNED : 0;
     const ptx_operand *x = self->in->operands;
     return result(self, &x[0], 'w', &o->d) && source(self, &x[1], 'w', &o->a) &&

@@ -12,9 +12,9 @@ static const char *const modes[] = {"rn", "rz", "rm", "rp"};
 
 static bool rounding_of(const char *word, uint8_t *out)
 {
-    for (uint8_t i = 0; i < sizeof modes / sizeof *modes; i++)
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++)
         if (strcmp(word, modes[i]) == 0) {
-            *out = i; /* order of enum rounding */
+            *out = (uint8_t)i; /* order of enum rounding */
             return true;
         }
     return false;
@@ -23,9 +23,9 @@ static bool rounding_of(const char *word, uint8_t *out)
 static bool joint_of(const char *word, uint8_t *out)
 {
     static const char *const names[] = {"", "and", "or", "xor"};
-    for (uint8_t i = JOINT_AND; i <= JOINT_XOR; i++)
+    for (size_t i = JOINT_AND; i <= JOINT_XOR; i++)
         if (strcmp(word, names[i]) == 0) {
-            *out = i;
+            *out = (uint8_t)i;
             return true;
         }
     return false;
