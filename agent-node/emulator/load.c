@@ -275,7 +275,7 @@ static void write_lane(warp *w, const request *r, unsigned lane, ptx_space space
         return;
     }
     race_publish(w, lane, access_generic(r, space, lane));
-    for (unsigned k = 0; k < a->count; k++)
+    for (size_t k = 0; k < a->count; k++)
         put_flag(r->at[lane] + k * a->bytes, a, bytes_at(values + k * a->bytes, a));
 }
 
