@@ -215,8 +215,10 @@ warp_state warp_run(warp *w)
         oldest = false;
         if (w->now == NULL) {
             step s = sync_stuck(w);
+            if (s == STEP_STOP)
+                return WARP_STOPPED;
             if (s != STEP_SWITCH)
-                return s == STEP_STOP ? WARP_STOPPED : WARP_BLOCKED;
+                return WARP_BLOCKED;
             continue;
         }
         const uint64_t before = w->ops;
