@@ -466,9 +466,7 @@ static bool simple_bits(const args *g, uint64_t *v)
         *v = (g->a | g->b) & ~(g->a & g->b);
     else if (is(g, "not"))
         *v = UINT64_MAX - g->a;
-    else if (is(g, "cnot"))
-        *v = g->a == 0;
-    else if (is(g, "not.pred"))
+    else if (is(g, "cnot") || is(g, "not.pred"))
         *v = g->a == 0;
     else if (is(g, "popc") || is(g, "clz"))
         *v = count(g, is(g, "clz"));
