@@ -54,7 +54,8 @@ static inline double upper(double v)
 }
 
 LANES1(rcp_approx_f64, f64, f64, upper(flush64(1.0 / flush64(x))))
-LANES1(rsqrt_approx_f64, f64, f64, upper(1.0 / sqrt(x)))
+/* Without .ftz it is a whole algorithm, as good as a division. */
+LANES1(rsqrt_approx_f64, f64, f64, canonical64(1.0 / sqrt(x)))
 LANES1(rsqrt_approx_ftz_f64, f64, f64, upper(1.0 / sqrt(flush64(x))))
 
 static const lane_row rows[] = {

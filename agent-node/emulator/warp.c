@@ -122,6 +122,7 @@ static void lanes_rounded(warp *w, const op *o)
 static step execute(warp *w, const op *o)
 {
     w->counters->thread_instructions[o->class] += w->lane_count;
+    w->counters->warp_instructions++;
     if (o->lanes == NULL)
         return o->step(w, o);
     if (o->round != ROUND_NEAREST)
