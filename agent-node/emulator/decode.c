@@ -66,36 +66,52 @@ static const ptx_function *callee_of(const ptx_instruction *in)
     return NULL;
 }
 
-static bool has_part(const program *p, const ptx_function *f)
+static program_part *part_of(const program *p, const ptx_function *f)
 {
     for (size_t i = 0; i < p->part_count; i++)
         if (p->parts[i].function == f)
-            return true;
+            return &p->parts[i];
+    return NULL;
+}
+
+static bool too_deep(decoder *self, const ptx_function *f)
+{
+    finding_refuse(self->report, EMU_UNSUPPORTED, self->p->entry->name,
+                   "function %s: recursion, or calls nested more than %d deep, is not supported",
+                   f->name, CALL_DEPTH_MAX);
     return false;
 }
 
-/* collect adds a function and what it calls; depth past the limit means recursion (or as good as). */
-static bool collect(decoder *self, const ptx_function *f, unsigned depth)
+/* collect adds a function and what it calls, each once; *height: how deep calls nest below it. A function
+ * that is met while its own calls are looked at recurses. */
+static bool collect(decoder *self, const ptx_function *f, unsigned depth, unsigned *height)
 {
     program *p = self->p;
-    if (depth >= CALL_DEPTH_MAX) {
-        finding_refuse(
-            self->report, EMU_UNSUPPORTED, p->entry->name,
-            "function %s: recursion, or calls nested more than %d deep, is not supported", f->name,
-            CALL_DEPTH_MAX);
-        return false;
+    const program_part *known = part_of(p, f);
+    if (depth >= CALL_DEPTH_MAX || (known != NULL && known->is_open))
+        return too_deep(self, f);
+    if (known != NULL) {
+        *height = known->height;
+        return true;
     }
-    if (!has_part(p, f)) {
-        *PUSH(p->parts, p->part_count) = (program_part){
-            .function = f, .first = (uint32_t)p->op_count, .count = (uint32_t)f->code_count + 1};
-        p->op_count += f->code_count + 1;
-    }
+    const size_t own = p->part_count;
+    unsigned highest = 0, below = 0;
+    *PUSH(p->parts, p->part_count) = (program_part){.function = f,
+                                                    .first = (uint32_t)p->op_count,
+                                                    .count = (uint32_t)f->code_count + 1,
+                                                    .is_open = true};
+    p->op_count += f->code_count + 1;
     for (size_t i = 0; i < f->code_count; i++) {
         const ptx_function *called = callee_of(&f->code[i]);
-        if (called != NULL && !collect(self, called, depth + 1))
+        if (called != NULL && !collect(self, called, depth + 1, &below))
             return false;
+        if (called != NULL && below + 1 > highest)
+            highest = below + 1;
     }
-    return true;
+    p->parts[own].is_open = false;
+    p->parts[own].height = highest;
+    *height = highest;
+    return highest < CALL_DEPTH_MAX ? true : too_deep(self, f);
 }
 
 /* ---- registers and frames ---- */
@@ -243,7 +259,8 @@ program *program_decode(const ptx_module *module, const placed *globals, size_t 
     p->entry = entry;
     find_main_file(p);
     d.buckets = xcalloc(CONSTANT_BUCKETS, sizeof *d.buckets);
-    bool ok = collect(&d, entry, 0) && lay_out(&d) && decode_all(&d);
+    unsigned height = 0;
+    bool ok = collect(&d, entry, 0, &height) && lay_out(&d) && decode_all(&d);
     decoder_fini(&d);
     return ok ? TAKE(p) : NULL;
 }

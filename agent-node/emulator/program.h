@@ -193,6 +193,8 @@ typedef struct program_part {
     const ptx_function *function;
     uint32_t first, count; /* ops */
     uint32_t registers;    /* first unit */
+    uint32_t height;       /* how deep calls nest below it */
+    bool is_open;          /* while its calls are looked at */
 } program_part;
 
 typedef struct program {
