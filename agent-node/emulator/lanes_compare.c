@@ -54,7 +54,6 @@ COMPARE_FLOAT(f32, f32_ftz, flush)
 COMPARE_FLOAT(f64, f64, AS_IT_IS)
 COMPARE_FLOAT(u16, f16, half_to_f32)
 COMPARE_FLOAT(u16, f16_ftz, half_flush_to_f32)
-COMPARE_FLOAT(u16, bf16, bf16_to_f32)
 /* The halves of f16x2: the low one by the functions of f16, the high one by these. */
 COMPARE_FLOAT(u32, f16_high, UPPER)
 
@@ -145,11 +144,6 @@ static void put_one_f32(warp *w, const op *o)
 static void put_one_f16(warp *w, const op *o)
 {
     put_words(w, o, 0x3c00u);
-}
-
-static void put_one_bf16(warp *w, const op *o)
-{
-    put_words(w, o, 0x3f80u);
 }
 
 /* ---- f16x2: p is about the low halves, q about the high ones ---- */
@@ -343,15 +337,14 @@ static void mov_pred(warp *w, const op *o)
     {                                                                                        \
         "set." #cmp ".s32.f16x2", "www", full_##cmp, NULL, OP_OWN_VALID, EMU_CLASS_HALF      \
     }
-#define FLOAT_SETS(cmp)                                                                       \
-    BOTH_SETS(cmp, "f32", "w", cmp##_f32), BOTH_SETS(cmp, "f64", "d", cmp##_f64),             \
-        SETP(cmp, "f16", "w", cmp##_f16), SET(cmp, "u32", "f16", "w", put_ones, cmp##_f16),   \
-        SET(cmp, "s32", "f16", "w", put_ones, cmp##_f16), SETP(cmp, "bf16", "w", cmp##_bf16), \
-        SET(cmp, "bf16", "bf16", "w", put_one_bf16, cmp##_bf16),                              \
-        SET(cmp, "f16", "f16", "w", put_one_f16, cmp##_f16),                                  \
-        SETP(cmp, "ftz.f32", "w", cmp##_f32_ftz), SETP(cmp, "ftz.f16", "w", cmp##_f16_ftz),   \
-        SET(cmp, "ftz.u32", "f32", "w", put_ones, cmp##_f32_ftz),                             \
-        SET(cmp, "ftz.s32", "f32", "w", put_ones, cmp##_f32_ftz),                             \
+#define FLOAT_SETS(cmp)                                                                     \
+    BOTH_SETS(cmp, "f32", "w", cmp##_f32), BOTH_SETS(cmp, "f64", "d", cmp##_f64),           \
+        SETP(cmp, "f16", "w", cmp##_f16), SET(cmp, "u32", "f16", "w", put_ones, cmp##_f16), \
+        SET(cmp, "s32", "f16", "w", put_ones, cmp##_f16),                                   \
+        SET(cmp, "f16", "f16", "w", put_one_f16, cmp##_f16),                                \
+        SETP(cmp, "ftz.f32", "w", cmp##_f32_ftz), SETP(cmp, "ftz.f16", "w", cmp##_f16_ftz), \
+        SET(cmp, "ftz.u32", "f32", "w", put_ones, cmp##_f32_ftz),                           \
+        SET(cmp, "ftz.s32", "f32", "w", put_ones, cmp##_f32_ftz),                           \
         SET(cmp, "ftz.f32", "f32", "w", put_one_f32, cmp##_f32_ftz), PAIR_SETS(cmp)
 #define TESTP(kind)                                                                             \
     {"testp." #kind ".f32", "pw", put_predicate, kind##_f32, OP_OWN_VALID, EMU_CLASS_COMPARE},  \

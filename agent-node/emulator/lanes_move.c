@@ -109,7 +109,7 @@ static const lane_row rows[] = {
     MOV32("b16"),
     MOV32("u16"),
     MOV32("s16"),
-    MOV32("f16"),
+
     MOV32("b32"),
     MOV32("u32"),
     MOV32("s32"),

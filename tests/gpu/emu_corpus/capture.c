@@ -1,7 +1,8 @@
 /* emu_corpus - runs the corpus on a GPU and writes what it gave: the fixture of the emulator's tests
  *
  *   emu_corpus OUT          runs all rows on cuda:0 and writes OUT (tests/data/emu/h200.bin)
- *   emu_corpus --list       prints the rows: instruction, PTX, operands
+ *   emu_corpus --list       prints the rows: name and PTX
+ *   emu_corpus --table      prints docs/emulator-instructions.md
  *   emu_corpus --check FILE runs all rows again and says which differ from FILE
  *
  * Exit: 0, 1 when something fails, 2 usage, 3 rows differ, 77 without a GPU.
@@ -12,6 +13,7 @@
 #include <string.h>
 
 #include "agent-node/runner/gpu.h"
+#include "common/buf.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
 #include "tests/gpu/emu_corpus/fixture.h"
@@ -20,7 +22,8 @@ enum {
     IN_WORDS = CORPUS_THREADS * CORPUS_OPERANDS,
     OUT_WORDS = CORPUS_THREADS * 2,
     DEADLINE_MS = 20000,
-    SKIPPED = 77
+    SKIPPED = 77,
+    TABLE_MAX = 1 << 20
 };
 
 typedef struct capture {
@@ -147,6 +150,15 @@ static void print_rows(const corpus *c)
         printf("%s\t%s\n", c->rows[i].name, c->rows[i].body);
 }
 
+static void print_table(const corpus *c)
+{
+    buf text;
+    buf_init(&text, TABLE_MAX);
+    corpus_table(c, &text);
+    printf("%s", buf_text(&text));
+    buf_fini(&text);
+}
+
 /* The rows whose results are not those of an earlier file. */
 static int compare(const capture *c, const char *path, err *e)
 {
@@ -190,8 +202,12 @@ int main(int argc, char **argv)
         print_rows(c.rows);
         return 0;
     }
+    if (argc == 2 && strcmp(argv[1], "--table") == 0) {
+        print_table(c.rows);
+        return 0;
+    }
     if (argc != 2 && !check) {
-        fprintf(stderr, "usage: emu_corpus OUT | --check FILE | --list\n");
+        fprintf(stderr, "usage: emu_corpus OUT | --check FILE | --list | --table\n");
         return 2;
     }
     if (run_all(&c, "cuda:0", &e) < 0)

@@ -173,7 +173,8 @@ char *corpus_module(const corpus *self, size_t first)
     buf_init(&text, MODULE_MAX);
     buf_printf(&text,
                ".version 7.8\n.target sm_80\n.address_size 64\n"
-               ".shared .align 32 .b8 cells[%d];\n",
+               ".shared .align 32 .b8 cells[%d];\n"
+               ".const .align 4 .u32 letters[4] = {1, 22, 333, 4444};\n",
                CORPUS_THREADS * CORPUS_CELL);
     for (size_t i = first; i < self->count && i < first + CORPUS_CHUNK; i++)
         add_kernel(&text, &self->rows[i], i);

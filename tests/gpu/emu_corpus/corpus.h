@@ -96,6 +96,10 @@ const char *corpus_type(corpus_kind kind); /* "u16"; of DIVISOR: "b32" … */
 /* corpus_hash identifies a row: name, body, operands. */
 uint32_t corpus_hash(const corpus_row *row);
 
+struct buf;
+/* corpus_table appends the page that lists all rows: docs/emulator-instructions.md. */
+void corpus_table(const corpus *self, struct buf *out);
+
 /* ---- families*.c ---- */
 
 /* corpus_add appends a row with these operand kinds (KIND_NONE ends them); the caller sets the rest. */

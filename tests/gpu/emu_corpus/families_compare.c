@@ -72,6 +72,41 @@ static void all_of(corpus *c, const char *const *cmps, size_t count, corpus_kind
     }
 }
 
+/* eq and ne of bits: the same registers under another name. */
+static void bits_of(corpus *c, corpus_kind k)
+{
+    static const char *const to[] = {"u32", "s32", "f32"};
+    static const corpus_kind kinds[] = {KIND_U32, KIND_S32, KIND_F32};
+    char *dot = NULL;
+    for (size_t i = 0; i < 2; i++)
+        for (size_t t = 0; t < 4; t++) {
+            if (t < 3)
+                set(c, ordered[i], to[t], kinds[t], k);
+            else
+                setp(c, ordered[i], "", k);
+            corpus_row *r = &c->rows[c->count - 1];
+            dot = strrchr(r->name, '.');
+            dot[1] = 'b';
+            snprintf(r->body, sizeof r->body, "%s %s, $a, $b;", r->name, t < 3 ? "$d" : "$d|$e");
+        }
+}
+
+static void flushing_sets(corpus *c)
+{
+    static const char *const to[] = {"ftz.u32", "ftz.s32", "ftz.f32"};
+    static const corpus_kind kinds[] = {KIND_U32, KIND_S32, KIND_F32};
+    for (size_t i = 0; i < 14; i++) {
+        const char *cmp = i < 6 ? ordered[i] : unordered[i - 6];
+        for (size_t t = 0; t < 3; t++) {
+            set(c, cmp, to[t], kinds[t], KIND_F32);
+            c->rows[c->count - 1].flags = CORPUS_FTZ;
+        }
+        setp(c, cmp, ".ftz", KIND_F16);
+        set(c, cmp, "u32", KIND_U32, KIND_F16X2);
+        set(c, cmp, "s32", KIND_S32, KIND_F16X2);
+    }
+}
+
 static void joints_of(corpus *c, corpus_kind k)
 {
     for (size_t i = 0; i < 3; i++) {
@@ -104,9 +139,15 @@ void corpus_comparisons(corpus *self)
     for (size_t i = 0; i < sizeof integers / sizeof *integers; i++) {
         all_of(self, ordered, 6, integers[i]);
         joints_of(self, integers[i]);
-        if (corpus_type(integers[i])[0] == 'u')
-            for (size_t n = 0; n < 4; n++)
-                setp(self, unsigned_names[n], "", integers[i]);
+        if (corpus_type(integers[i])[0] != 'u')
+            continue;
+        bits_of(self, integers[i]);
+        for (size_t n = 0; n < 4; n++) {
+            setp(self, unsigned_names[n], "", integers[i]);
+            set(self, unsigned_names[n], "u32", KIND_U32, integers[i]);
+            set(self, unsigned_names[n], "s32", KIND_S32, integers[i]);
+            set(self, unsigned_names[n], "f32", KIND_F32, integers[i]);
+        }
     }
     for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
         all_of(self, ordered, 6, floats[i]);
@@ -114,5 +155,6 @@ void corpus_comparisons(corpus *self)
         if (floats[i] != KIND_F16X2)
             joints_of(self, floats[i]);
     }
+    flushing_sets(self);
     testp(self);
 }

@@ -195,6 +195,12 @@ static void parts(corpus *c)
         {"mov.f32", "mov.f32 $d, $a;", "mov", KIND_F32, KIND_NONE, KIND_F32, KIND_NONE},
         {"mov.u64", "mov.u64 $d, $a;", "mov", KIND_U64, KIND_NONE, KIND_U64, KIND_NONE},
         {"mov.f64", "mov.f64 $d, $a;", "mov", KIND_F64, KIND_NONE, KIND_F64, KIND_NONE},
+        {"mov.b16", "mov.b16 $d, $a;", "mov", KIND_U16, KIND_NONE, KIND_U16, KIND_NONE},
+        {"mov.s16", "mov.s16 $d, $a;", "mov", KIND_S16, KIND_NONE, KIND_S16, KIND_NONE},
+        {"mov.b32", "mov.b32 $d, $a;", "mov", KIND_U32, KIND_NONE, KIND_U32, KIND_NONE},
+        {"mov.s32", "mov.s32 $d, $a;", "mov", KIND_S32, KIND_NONE, KIND_S32, KIND_NONE},
+        {"mov.b64", "mov.b64 $d, $a;", "mov", KIND_U64, KIND_NONE, KIND_U64, KIND_NONE},
+        {"mov.s64", "mov.s64 $d, $a;", "mov", KIND_S64, KIND_NONE, KIND_S64, KIND_NONE},
         {"mov.pred", "mov.pred $d, $a;", "mov", KIND_PRED, KIND_NONE, KIND_PRED, KIND_NONE},
         {"not.pred", "not.pred $d, $a;", "not.pred", KIND_PRED, KIND_NONE, KIND_PRED, KIND_NONE},
         {"and.pred", "and.pred $d, $a, $b;", "and", KIND_PRED, KIND_NONE, KIND_PRED, KIND_PRED},
@@ -211,27 +217,33 @@ static void parts(corpus *c)
     }
 }
 
+static void selection(corpus *c, corpus_kind k, const char *type)
+{
+    static const corpus_kind by[] = {KIND_S32, KIND_F32};
+    corpus_row *r = corpus_add(c, k, k, k, KIND_PRED);
+    snprintf(r->name, sizeof r->name, "selp.%s", type);
+    snprintf(r->body, sizeof r->body, "selp.%s $d, $a, $b, $c;", type);
+    snprintf(r->op, sizeof r->op, "selp");
+    r->type = k;
+    for (size_t b = 0; b < 2; b++) {
+        r = corpus_add(c, k, k, k, by[b]);
+        snprintf(r->name, sizeof r->name, "slct.%s.%s", type, corpus_type(by[b]));
+        snprintf(r->body, sizeof r->body, "%s $d, $a, $b, $c;", r->name);
+        snprintf(r->op, sizeof r->op, "slct");
+        r->type = k;
+        r->from = by[b];
+    }
+}
+
 static void selections(corpus *c)
 {
     static const corpus_kind kinds[] = {KIND_U16, KIND_S16, KIND_U32, KIND_S32,
                                         KIND_U64, KIND_S64, KIND_F32, KIND_F64};
-    static const corpus_kind by[] = {KIND_S32, KIND_F32};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        const corpus_kind k = kinds[i];
-        corpus_row *r = corpus_add(c, k, k, k, KIND_PRED);
-        snprintf(r->name, sizeof r->name, "selp.%s", corpus_type(k));
-        snprintf(r->body, sizeof r->body, "selp.%s $d, $a, $b, $c;", corpus_type(k));
-        snprintf(r->op, sizeof r->op, "selp");
-        r->type = k;
-        for (size_t b = 0; b < 2; b++) {
-            r = corpus_add(c, k, k, k, by[b]);
-            snprintf(r->name, sizeof r->name, "slct.%s.%s", corpus_type(k), corpus_type(by[b]));
-            snprintf(r->body, sizeof r->body, "%s $d, $a, $b, $c;", r->name);
-            snprintf(r->op, sizeof r->op, "slct");
-            r->type = k;
-            r->from = by[b];
-        }
-    }
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        selection(c, kinds[i], corpus_type(kinds[i]));
+    selection(c, KIND_U16, "b16");
+    selection(c, KIND_U32, "b32");
+    selection(c, KIND_U64, "b64");
 }
 
 void corpus_conversions(corpus *self)

@@ -66,7 +66,8 @@ static void f64_rows(corpus *c)
     static const struct {
         const char *op;
         unsigned operands;
-    } ops[] = {{"add", 2}, {"sub", 2}, {"mul", 2}, {"fma", 3}, {"div", 2}, {"rcp", 1}, {"sqrt", 1}};
+    } ops[] = {{"add", 2}, {"sub", 2}, {"mul", 2}, {"fma", 3},
+               {"mad", 3}, {"div", 2}, {"rcp", 1}, {"sqrt", 1}};
     char key[48];
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++)
         for (unsigned round = 0; round < 4; round++) {

@@ -125,7 +125,7 @@ static void chain(corpus *c, const char *name, const char *format, corpus_kind k
 
 static void carries(corpus *c)
 {
-    static const corpus_kind kinds[] = {KIND_U32, KIND_U64};
+    static const corpus_kind kinds[] = {KIND_U32, KIND_U64, KIND_S32, KIND_S64};
     corpus_kind k = KIND_NONE;
     EACH(k, kinds)
     {
@@ -137,6 +137,8 @@ static void carries(corpus *c)
         chain(c, "madc.lo.cc",
               "add.cc.@ $d, $a, $b; madc.lo.cc.@ $d, $a, $b, $c; addc.@ $e, $f, 0;", k);
         chain(c, "madc.lo", "add.cc.@ $d, $a, $b; madc.lo.@ $e, $a, $b, $c;", k);
+        if (k == KIND_S32 || k == KIND_S64)
+            continue;
         chain(c, "mad.hi.cc", "mad.hi.cc.@ $d, $a, $b, $c; addc.@ $e, $f, 0;", k);
         chain(c, "madc.hi", "mad.lo.cc.@ $d, $a, $b, $c; madc.hi.@ $e, $a, $b, $f;", k);
         chain(c, "madc.hi.cc",

@@ -94,10 +94,20 @@ static void vectors(corpus *c)
          "{ .reg .u64 w, x; cvt.u64.u32 w, $s; cvta.shared.u64 x, w; isspacep.shared $d, x; "
          "isspacep.global $e, x; }",
          "", KIND_PRED, KIND_PRED, KIND_U32, KIND_NONE, KIND_NONE},
+        {"isspacep.shared::cta",
+         "{ .reg .u64 w, x, y; cvt.u64.u32 w, $s; cvta.shared::cta.u64 x, w; isspacep.shared::cta "
+         "$d, x; cvta.to.shared::cta.u64 y, x; setp.eq.u64 $e, w, y; }",
+         "both", KIND_PRED, KIND_PRED, KIND_U32, KIND_NONE, KIND_NONE},
+        {"isspacep.const", "isspacep.const $d, $g; isspacep.param $e, $g;", "neither", KIND_PRED,
+         KIND_PRED, KIND_U32, KIND_NONE, KIND_NONE},
+        {"cvta.const",
+         "{ .reg .u64 x, y; mov.u64 x, letters; cvta.const.u64 y, x; ld.u32 $d, [y+4]; "
+         "cvta.to.const.u64 x, y; ld.const.u32 $e, [x+8]; }",
+         "letters", KIND_U32, KIND_U32, KIND_U32, KIND_NONE, KIND_NONE},
         {"isspacep.local",
-         "{ .reg .u64 x; cvta.local.u64 x, $l; isspacep.local $d, x; isspacep.shared $e, x; }", "",
-         KIND_PRED, KIND_PRED, KIND_U32, KIND_NONE, KIND_NONE},
-        {"isspacep.global", "isspacep.global $d, $g; isspacep.local $e, $g;", "", KIND_PRED,
+         "{ .reg .u64 x; cvta.local.u64 x, $l; isspacep.local $d, x; isspacep.shared $e, x; }",
+         "first", KIND_PRED, KIND_PRED, KIND_U32, KIND_NONE, KIND_NONE},
+        {"isspacep.global", "isspacep.global $d, $g; isspacep.local $e, $g;", "first", KIND_PRED,
          KIND_PRED, KIND_U32, KIND_NONE, KIND_NONE},
     };
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)

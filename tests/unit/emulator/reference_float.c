@@ -367,7 +367,8 @@ static bool compared(const reference_case *c, uint64_t out[2])
                                reference_value(KIND_F16, b & 0xffff));
         const bool high =
             holds(cmp, reference_value(KIND_F16, a >> 16), reference_value(KIND_F16, b >> 16));
-        out[0] = predicates ? low : (low ? 0x3c00u : 0u) | (high ? 0x3c000000u : 0u);
+        const uint64_t one = r->from == KIND_F16X2 ? 0x3c00u : 0xffffu;
+        out[0] = predicates ? low : (low ? one : 0u) | (high ? one << 16 : 0u);
         out[1] = predicates ? high : 0;
         return true;
     }

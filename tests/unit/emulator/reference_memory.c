@@ -262,7 +262,11 @@ static bool reductions(const reference_case *c, uint64_t out[2])
 static bool others(const reference_case *c, uint64_t out[2])
 {
     const unsigned lane = c->thread % 32;
-    if (is(c, "ones"))
+    if (is(c, "first") || is(c, "both") || is(c, "neither"))
+        out[0] = !is(c, "neither"), out[1] = is(c, "both");
+    else if (is(c, "letters"))
+        out[0] = 22, out[1] = 333;
+    else if (is(c, "ones"))
         out[0] = 0xffffffffu;
     else if (is(c, "brx"))
         out[0] = keep(KIND_U32, reference_operand(c, 1) + 1 + (reference_operand(c, 0) & 1));

@@ -17,13 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent-node/emulator/lanes.h"
+#include "common/buf.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
 #include "tests/gpu/emu_corpus/fixture.h"
 #include "tests/unit/emulator/emu_rig.h"
 #include "tests/unit/emulator/reference.h"
 
-enum { SHOWN = 20, /* faults in words */ RESULTS = CORPUS_THREADS * 2 };
+enum { SHOWN = 200, /* faults in words */ RESULTS = CORPUS_THREADS * 2 };
 
 static corpus *rows;
 static uint64_t *results; /* of all rows on the emulator */
@@ -164,6 +166,80 @@ static void names_are_unique(void **state)
                 fail_msg("%s stands twice", rows->rows[i].name);
 }
 
+/* ---- is everything there? ---- */
+
+/* The key of an instruction as lanes.h has it: without rounding, and without how a comparison joins. */
+static void key_of(const char *instruction, size_t length, char *out, size_t size)
+{
+    static const char *const skipped[] = {".rn", ".rz", ".rm", ".rp", ".and", ".or", ".xor"};
+    const bool compares = strncmp(instruction, "set", 3) == 0;
+    size_t used = 0;
+    for (size_t i = 0; i < length && used + 1 < size;) {
+        size_t word = 1 + strcspn(instruction + i + 1, ". \t");
+        word = word < length - i ? word : length - i;
+        bool skip = false;
+        for (size_t k = 0; k < 7; k++)
+            skip |= word == strlen(skipped[k]) && strncmp(instruction + i, skipped[k], word) == 0 &&
+                    (k < 4 || compares);
+        for (size_t k = 0; k < word && !skip && used + 1 < size; k++)
+            out[used++] = instruction[i + k];
+        i += word;
+    }
+    out[used] = '\0';
+}
+
+typedef struct search {
+    size_t missing;
+} search;
+
+static bool body_has(const char *body, const char *key)
+{
+    char own[96];
+    for (const char *p = body; *p != '\0';) {
+        p += strspn(p, " ;{}:\n");
+        const size_t length = strcspn(p, " ;");
+        key_of(p, length, own, sizeof own);
+        if (strcmp(own, key) == 0)
+            return true;
+        p += strcspn(p, ";:{");
+        p += *p != '\0';
+    }
+    return false;
+}
+
+static void look_for(const lane_row *row, void *arg)
+{
+    search *s = arg;
+    if (row->shape[0] == '\0') /* parts of mov: by name in the corpus */
+        return;
+    for (size_t i = 0; i < rows->count; i++)
+        if (body_has(rows->rows[i].body, row->key))
+            return;
+    if (s->missing++ < SHOWN)
+        print_error("no row for %s\n", row->key);
+}
+
+static void every_instruction_of_the_tables_has_a_row(void **state)
+{
+    (void)state;
+    search s = {0};
+    lanes_each(look_for, &s);
+    assert_int_equal(s.missing, 0);
+}
+
+static void the_page_lists_the_rows(void **state)
+{
+    (void)state;
+    SCOPED(scoped_free) char *committed = rig_source("docs/emulator-instructions.md");
+    buf printed;
+    buf_init(&printed, 1 << 20);
+    corpus_table(rows, &printed);
+    const bool same = strcmp(buf_text(&printed), committed) == 0;
+    buf_fini(&printed);
+    if (!same)
+        fail_msg("docs/emulator-instructions.md is not current: build/tests/emu_corpus --table");
+}
+
 static void results_are_those_of_a_gpu(void **state)
 {
     (void)state;
@@ -192,6 +268,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_are_unique),
         cmocka_unit_test(results_are_those_of_an_independent_computation),
+        cmocka_unit_test(every_instruction_of_the_tables_has_a_row),
+        cmocka_unit_test(the_page_lists_the_rows),
         cmocka_unit_test(results_are_those_of_a_gpu),
     };
     return cmocka_run_group_tests_name("instructions on the emulator", tests, run_all, free_all);
