@@ -146,7 +146,7 @@ static const program *decoded(emu_module *m, const char *entry, emu_report *out)
             return m->programs[i];
     const ptx_function *f = ptx_module_function(m->ptx, entry);
     if (f == NULL || !f->is_entry || !f->has_body) {
-        finding_refuse(out, EMU_LAUNCH, entry, "the module has no such kernel");
+        finding_refuse(out, EMU_ENTRY, entry, "the module has no such kernel");
         return NULL;
     }
     program *p = program_decode(m->ptx, m->globals, m->global_count, f, out);
@@ -169,14 +169,16 @@ static bool check_args(const program *p, const emu_launch *l, emu_report *out)
 {
     const ptx_function *f = p->entry;
     if (l->arg_count != f->param_count) {
-        finding_refuse(out, EMU_LAUNCH, f->name, "takes %zu arguments, %zu are given",
-                       f->param_count, l->arg_count);
+        finding_refuse(out, EMU_ARGS, f->name, "takes %zu arguments, %zu are given", f->param_count,
+                       l->arg_count);
+        out->findings[0].index = -1;
         return false;
     }
     for (size_t i = 0; i < l->arg_count; i++)
         if (l->args[i].size != f->params[i]->bytes || l->args[i].size > sizeof l->args[i].bytes) {
-            finding_refuse(out, EMU_LAUNCH, f->name, "argument %zu has %zu bytes, %llu are given",
-                           i, (size_t)f->params[i]->bytes, (unsigned long long)l->args[i].size);
+            finding_refuse(out, EMU_ARGS, f->name, "argument %zu has %zu bytes, %llu are given", i,
+                           (size_t)f->params[i]->bytes, (unsigned long long)l->args[i].size);
+            out->findings[0].index = (int64_t)i;
             return false;
         }
     return true;

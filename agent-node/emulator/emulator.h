@@ -71,7 +71,9 @@ void emu_memory_mark(emu_memory *self, uint64_t at, uint64_t bytes, bool is_init
     X(ASSERT, CRASHED, "assert")               \
     X(HUNG, HUNG, "")                          \
     X(DEADLOCK, HUNG, "barrier")               \
-    X(LAUNCH, LAUNCH_FAILED, "")               \
+    X(ENTRY, LAUNCH_FAILED, "entry")           \
+    X(ARGS, PLAN_INVALID, "")                  \
+    X(LAUNCH, LAUNCH_FAILED, "resources")      \
     X(UNSUPPORTED, UNSUPPORTED_ON_EMU, "")
 
 typedef enum emu_kind {

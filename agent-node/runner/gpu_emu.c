@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -86,6 +87,15 @@ static void tell_finding(const emu_report *r, const gpu_call *call, runner_verdi
 {
     const emu_finding *f = &r->findings[0];
     const char *at = call->pointer != NULL ? call->pointer : "";
+    char pointer[128];
+    if (f->kind == EMU_ARGS) { /* the plan's fault: say where in the plan */
+        if (f->index < 0)
+            snprintf(pointer, sizeof pointer, "%s/args", at);
+        else
+            snprintf(pointer, sizeof pointer, "%s/args/%lld", at, (long long)f->index);
+        verdict_set(out, f->result, pointer, "%s: %s", pointer, f->text);
+        return;
+    }
     verdict_set(out, f->result, f->detail, "%s%s%s", at, *at != '\0' ? ": " : "", f->text);
 }
 

@@ -56,7 +56,7 @@ static void launches_that_do_not_fit_are_told(void **state)
     SCOPED(emu_rig_fini) emu_rig rig;
     start(&rig);
     rig_launch(&rig, m, "missing", 1, 32);
-    expect(&rig, EMU_LAUNCH, "no such kernel");
+    expect(&rig, EMU_ENTRY, "no such kernel");
     rig_launch(&rig, m, "k", 1, 2048);
     expect(&rig, EMU_LAUNCH, "impossible size");
     rig_launch(&rig, m, "k", 0, 32);
@@ -68,7 +68,7 @@ static void launches_that_do_not_fit_are_told(void **state)
     rig.shared = 0;
     rig_i32(&rig, 1);
     rig_launch(&rig, m, "k", 1, 32);
-    expect(&rig, EMU_LAUNCH, "takes 2 arguments, 3 are given");
+    expect(&rig, EMU_ARGS, "takes 2 arguments, 3 are given");
     rig_forget_args(&rig);
     rig_launch(&rig, m, "few", 1, 65);
     expect(&rig, EMU_LAUNCH, "a block of 65 threads; at most 64");
@@ -84,7 +84,7 @@ static void an_argument_of_another_size_is_told(void **state)
     start(&rig);
     rig.args[1].size = 8;
     rig_launch(&rig, m, "k", 1, 32);
-    expect(&rig, EMU_LAUNCH, "argument 1 has 4 bytes");
+    expect(&rig, EMU_ARGS, "argument 1 has 4 bytes");
 }
 
 static void examining_does_not_run(void **state)

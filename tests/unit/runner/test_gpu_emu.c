@@ -176,6 +176,19 @@ static void faults_become_verdicts(void **state)
            OUTCOME_UNSUPPORTED_ON_EMU, "", "mbarrier.init.shared.b64");
 }
 
+static void a_plan_that_does_not_fit_the_kernel_is_the_plans_fault(void **state)
+{
+    (void)state;
+    expect("extern \"C\" __global__ void first(const float *a)\n{\n" TAIL, OUTCOME_PLAN_INVALID,
+           "/kernels/0/args", "takes 1 arguments, 5 are given");
+    expect("extern \"C\" __global__ void first(const float *a, const float *b, float *part, int "
+           "*count, "
+           "double n)\n{\n" TAIL,
+           OUTCOME_PLAN_INVALID, "/kernels/0/args/4", "argument 4 has 8 bytes");
+    expect("extern \"C\" __global__ void other()\n{\n" TAIL, OUTCOME_LAUNCH_FAILED, "entry",
+           "no such kernel");
+}
+
 static void a_module_that_is_no_ptx_says_so(void **state)
 {
     (void)state;
@@ -242,6 +255,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_runs_and_its_outputs_are_in_staging),
         cmocka_unit_test(faults_become_verdicts),
+        cmocka_unit_test(a_plan_that_does_not_fit_the_kernel_is_the_plans_fault),
         cmocka_unit_test(a_module_that_is_no_ptx_says_so),
         cmocka_unit_test(there_are_no_times),
         cmocka_unit_test(staging_is_found_by_name),
