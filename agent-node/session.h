@@ -59,7 +59,7 @@ int session_call(session *self, message *m, message *reply, err *e);
  * or forgotten once; both null it. */
 typedef struct session_ticket session_ticket;
 session_ticket *session_ask(session *self, message *m, err *e);
-int session_await(session_ticket **ticket, message *answer, err *e);
+int session_await(session_ticket **ticket, message *reply, err *e);
 void session_forget(session_ticket **ticket);
 /* session_post sends m (consumed), which nobody answers. */
 int session_post(session *self, message *m, err *e);
