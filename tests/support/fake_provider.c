@@ -44,9 +44,8 @@ fake_provider *fake_provider_start(void)
     int ends[2];
     err e = {0};
     assert_int_equal(pipe(ends), 0);
-    const char *const argv[] = {
-        "python3",         "-B", CE_SOURCE_DIR "/tests/support/fake_provider.py", "--key",
-        FAKE_PROVIDER_KEY, NULL};
+    static const char script[] = CE_SOURCE_DIR "/tests/support/fake_provider.py";
+    const char *const argv[] = {"python3", "-B", script, "--key", FAKE_PROVIDER_KEY, NULL};
     const subproc_fd out = {.parent = ends[1], .child = 1};
     const subproc_options how = {.argv = argv, .fds = &out, .fd_count = 1};
     self->process = subproc_start(&how, &e);

@@ -18,7 +18,8 @@ static void waits_double_up_to_the_cap_with_full_jitter(void **state)
     (void)state;
     static const int64_t bounds[] = {500, 1000, 2000, 3000};
     const fault f = of(FAULT_SERVER);
-    for (double random = 0.0; random < 1.0; random += 0.25) {
+    for (int quarter = 0; quarter < 4; quarter++) {
+        const double random = quarter / 4.0;
         retry r;
         int64_t wait = -1;
         retry_init(&r, &rules, 1000);
