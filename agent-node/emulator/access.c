@@ -193,6 +193,15 @@ step access_locate(warp *w, request *r, ptx_space space, uint32_t lanes)
 
 /* ---- races and written bytes ---- */
 
+const uint8_t access_any[1];
+
+/* Flags are written by other workers at the same time: they are not looked at. */
+static bool changes(const request *r, unsigned lane, const uint8_t *values)
+{
+    return r->is_flag || memcmp(values, r->at[lane], r->bytes) != 0 ||
+           !access_is_set(r, lane, 0, r->bytes);
+}
+
 bool access_race(warp *w, const request *r, unsigned lane, ptx_space space, const uint8_t *values,
                  fault *f)
 {
@@ -203,8 +212,7 @@ bool access_race(warp *w, const request *r, unsigned lane, ptx_space space, cons
                .bytes = r->bytes,
                .is_store = values != NULL,
                .is_flag = r->is_flag,
-               .changes = values != NULL && (memcmp(values, r->at[lane], r->bytes) != 0 ||
-                                             !access_is_set(r, lane, 0, r->bytes))};
+               .changes = values != NULL && changes(r, lane, values)};
     t.at = global ? r->address[lane] - r->buffer[lane]->base
                   : access_plain(r, space, lane) - SHARED_BASE;
     const bool fine = global ? race_global(w, r->buffer[lane], &t, f) : race_shared(w, &t, f);

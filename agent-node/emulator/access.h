@@ -39,7 +39,9 @@ step access_begin(warp *w, const mem_access *a, request *r);
 step access_locate(warp *w, request *r, ptx_space space, uint32_t lanes);
 /* access_space gives the lanes whose generic address is in a space. */
 uint32_t access_space(const request *r, ptx_space space);
-/* access_race checks one lane of a located request. `values`: what a store writes, or NULL. */
+/* access_race checks one lane of a located request. `values`: what a store writes; NULL for a load,
+ * access_any for an atomic, which writes whatever is there. */
+extern const uint8_t access_any[1];
 bool access_race(warp *w, const request *r, unsigned lane, ptx_space space, const uint8_t *values,
                  fault *f);
 /* The address in its space: without the window of a generic one. */

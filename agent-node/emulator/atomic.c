@@ -89,13 +89,11 @@ static step lane_atomic(warp *w, request *r, const atomic *x, ptx_space space, u
 {
     fault f = {.other = -2};
     change made = {.x = x, .b = operand(w, x, x->b, lane), .c = operand(w, x, x->c, lane)};
-    uint8_t other[8];
+
     step s = check_memory(w, r, x, space, lane);
     if (s != STEP_NEXT)
         return s;
-    for (uint32_t i = 0; i < r->bytes; i++)
-        other[i] = (uint8_t)~r->at[lane][i]; /* whatever is there, taken as changed */
-    if (!access_race(w, r, lane, space, other, &f))
+    if (!access_race(w, r, lane, space, access_any, &f))
         return finding_access(w, &f);
     race_take(w, lane, access_generic(r, space, lane));
     race_publish(w, lane, access_generic(r, space, lane));

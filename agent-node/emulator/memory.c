@@ -169,10 +169,14 @@ void memory_begin(emu_memory *self)
 
 static bool test_few(const uint8_t *bits, uint64_t offset, unsigned count)
 {
-    uint64_t word = 0;
-    memcpy(&word, bits + offset / 8, sizeof word);
-    const uint64_t wanted = (1ull << count) - 1;
-    return (word >> (offset % 8) & wanted) == wanted;
+    const uint64_t wanted = ((1ull << count) - 1) << (offset % 8);
+    const uint8_t *byte = bits + offset / 8;
+    for (unsigned shift = 0; wanted >> shift != 0; shift += 8) {
+        const uint64_t mask = wanted >> shift & 0xff;
+        if ((__atomic_load_n(byte++, __ATOMIC_RELAXED) & mask) != mask)
+            return false;
+    }
+    return true;
 }
 
 bool region_bits_test(const region *r, uint64_t offset, uint64_t bytes)
