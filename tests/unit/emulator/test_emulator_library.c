@@ -30,6 +30,12 @@ typedef struct row {
  * nearly all. */
 #define ULPS 0x1p-21
 
+/* The quotient of integers, cut towards zero, is what the device function gives. */
+static int64_t quotient(int64_t a, int64_t b)
+{
+    return a / b;
+}
+
 #define ROW(name, expr)                  \
     static double right_##name(double x) \
     {                                    \
@@ -367,10 +373,10 @@ ROW(mulhi, (double)(((int64_t)(int32_t)((uint32_t)v_of(x) * 4099u) *
                     0xffff))
 ROW(perm, (double)((u_of(x) & 0xff) | ((uint32_t)v_of(x) & 0xff) << 8))
 ROW(funnel, (double)(((uint32_t)v_of(x) << 7 | u_of(x) >> 25) & 0xffff))
-ROW(div7, v_of(x) / 7)
+ROW(div7, (double)quotient(v_of(x), 7))
 ROW(rem7, v_of(x) % 7)
 ROW(urem, (double)(u_of(x) % 1000u))
-ROW(wdiv, (double)(float)(w_of(x) / 1000003))
+ROW(wdiv, (double)(float)quotient(w_of(x), 1000003))
 ROW(wrem, (double)(w_of(x) % 1009))
 ROW(mul64hi, (double)((uint64_t)((wide)w_of(x) * w_of(x) >> 64) & 0xffff))
 ROW(dp4a, dot(v_of(x), (int)u_of(x), 3))
