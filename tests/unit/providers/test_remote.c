@@ -62,9 +62,9 @@ static void a_stream_may_come_in_any_slices(void **state)
     }
 }
 
-#define PAST "Mon, 30 Nov 2020 12:00:00 GMT"
-#define RETRY_IN_THE_PAST \
-    "{\"error\": \"rate_limit\", \"headers\": {\"retry-after\": \"" PAST "\"}}"
+static const char retry_in_the_past[] =
+    "{\"error\": \"rate_limit\", \"headers\": {\"retry-after\": "
+    "\"Mon, 30 Nov 2020 12:00:00 GMT\"}}";
 /* The rest of the retry layer is tested alone; here one answer follows one fault. */
 static void faults_that_pass_are_asked_again(void **state)
 {
@@ -76,7 +76,7 @@ static void faults_that_pass_are_asked_again(void **state)
         "{\"error\": \"overloaded\", \"inside\": true, \"stream\": true}",
         "{\"error\": \"rate_limit\", \"headers\": {\"retry-after\": \"0\"}}",
         "{\"error\": \"rate_limit\", \"headers\": {\"retry-after-ms\": \"40\"}}",
-        RETRY_IN_THE_PAST,
+        retry_in_the_past,
         "{\"status\": 502, \"body\": \"<html>Bad Gateway</html>\"}",
         "{\"status\": 503, \"body\": \"\"}",
         "{\"mode\": \"cut\", \"at\": 0}",
