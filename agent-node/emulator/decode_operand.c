@@ -2,12 +2,14 @@
  *
  * SPDX-License-Identifier: MIT */
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "agent-node/emulator/decode.h"
 #include "agent-node/emulator/finding.h"
+#include "common/buf.h"
 #include "common/xalloc.h"
+
+enum { REASON_MAX = 1024 };
 
 void *decode_room(void *items, size_t count, size_t size)
 {
@@ -17,12 +19,14 @@ void *decode_room(void *items, size_t count, size_t size)
 
 bool refuse(decoder *self, const char *format, ...)
 {
-    char text[160];
+    buf text;
     va_list args;
+    buf_init(&text, REASON_MAX);
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    buf_vprintf(&text, format, args);
     va_end(args);
-    finding_refuse_at(self->report, self->p, self->at, "%s", text);
+    finding_refuse_at(self->report, self->p, self->at, "%s", buf_text(&text));
+    buf_fini(&text);
     return false;
 }
 
