@@ -110,22 +110,44 @@ static step locate_own(warp *w, request *r, ptx_space space, uint32_t lanes)
     return STEP_NEXT;
 }
 
-/* Passes of a shared access: the most different words that one bank has to give. */
+/* Has an earlier one of `count` words the same number? */
+static bool met_before(const uint32_t *words, uint32_t count, uint32_t word)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (words[i] == word)
+            return true;
+    return false;
+}
+
+/* Passes for some lanes: the most different words that one bank has to give. */
+static uint32_t passes(const request *r, uint32_t lanes, uint32_t words_each)
+{
+    uint32_t words[LANES], in_bank[LANES] = {0};
+    uint32_t count = 0, most = 0;
+    for (uint32_t left = lanes; left != 0; left &= left - 1) {
+        const uint32_t first = (uint32_t)(r->address[__builtin_ctz(left)] >> 2);
+        for (uint32_t k = 0; k < words_each; k++) {
+            const uint32_t word = first + k, bank = word % LANES;
+            if (in_bank[bank] != 0 && met_before(words, count, word))
+                continue;
+            words[count++] = word;
+            in_bank[bank]++;
+            most = in_bank[bank] > most ? in_bank[bank] : most;
+        }
+    }
+    return most;
+}
+
+/* Wide accesses are served in halves (8 bytes a lane) or quarters (16) of the warp. */
 static uint32_t wavefronts(const request *r, uint32_t lanes)
 {
-    uint32_t first[LANES], count[LANES] = {0};
-    uint32_t most = 1;
     const uint32_t words = r->bytes > 4 ? r->bytes / 4 : 1;
-    for (uint32_t left = lanes; left != 0; left &= left - 1) {
-        const unsigned i = (unsigned)__builtin_ctz(left);
-        const uint32_t word = (uint32_t)(r->address[i] >> 2), bank = word % LANES;
-        if (count[bank] != 0 && first[bank] == word)
-            continue;
-        first[bank] = word;
-        count[bank]++;
-        most = count[bank] > most ? count[bank] : most;
-    }
-    return most * words;
+    const uint32_t part = LANES / words;
+    const uint32_t mask = part == LANES ? ALL_LANES : (1u << part) - 1;
+    uint32_t sum = 0;
+    for (uint32_t first = 0; first < LANES; first += part)
+        sum += passes(r, lanes & mask << first, words);
+    return sum;
 }
 
 /* ---- global ---- */

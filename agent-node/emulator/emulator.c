@@ -28,16 +28,6 @@ struct emu_module {
     size_t program_count;
 };
 
-const char *emu_class_name(emu_class c)
-{
-    static const char *const names[] = {
-#define CLASS_NAME(id, name) name,
-        EMU_CLASSES(CLASS_NAME)
-#undef CLASS_NAME
-    };
-    return names[c];
-}
-
 /* ---- modules ---- */
 
 static bool has_memory(const ptx_variable *v)

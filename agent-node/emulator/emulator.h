@@ -136,6 +136,9 @@ typedef struct emu_counters {
 } emu_counters;
 
 const char *emu_class_name(emu_class c);
+struct buf;
+/* emu_counters_text appends some lines for people; the first says that nothing was measured. */
+void emu_counters_text(const emu_counters *self, struct buf *out);
 
 /* ---- modules and launches ---- */
 

@@ -19,6 +19,7 @@
 #include "agent-node/emulator/program.h"
 
 enum {
+    CACHE_GAP = 128,
     BARRIER_MAX = 16,
     FLAG_SLOTS = 64,    /* of a block's shared memory; see race.h */
     WARP_SLICE = 16384, /* ops a warp runs before others of its block do */
@@ -138,6 +139,7 @@ struct worker {
     uint64_t reported; /* thread instructions added to the grid's */
     emu_counters counters;
     const region **last; /* by access: the region met last */
+    char gap[CACHE_GAP]; /* workers count all the time: not in one another's cache lines */
 };
 
 struct grid {
@@ -151,7 +153,8 @@ struct grid {
     uint8_t *params;
     uint8_t *shared_map, *local_map; /* what the bytes are when a block begins: unset or gap */
     uint32_t shared_bytes, local_bytes;
-    int64_t deadline; /* monotonic ms; 0: none */
+    int64_t deadline;    /* monotonic ms; 0: none */
+    char gap[CACHE_GAP]; /* what is written by all is not beside what is read by all */
     /* Shared by the workers: */
     uint64_t next;        /* atomic: block to start */
     uint64_t stop_above;  /* atomic: blocks above this number are of no interest any more */

@@ -27,6 +27,7 @@ SHARED_HEADER = {
     "agent-node/emulator/atomic.c": "agent-node/emulator/exec.h",
     "agent-node/emulator/barrier.c": "agent-node/emulator/exec.h",
     "agent-node/emulator/block.c": "agent-node/emulator/exec.h",
+    "agent-node/emulator/counters.c": "agent-node/emulator/emulator.h",
     "agent-node/emulator/flow.c": "agent-node/emulator/exec.h",
     "agent-node/emulator/load.c": "agent-node/emulator/exec.h",
     "agent-node/emulator/warp.c": "agent-node/emulator/exec.h",

@@ -296,6 +296,41 @@ static void a_store_to_constant_memory_is_found(void **state)
     expect(&rig, EMU_INPUT, "table");
 }
 
+/* ---- bank conflicts ---- */
+
+static void expect_passes(const char *address, const char *access, uint64_t passes)
+{
+    SCOPED(scoped_free)
+    char *text = xasprintf("%s%s%s%s%s", HEAD ".shared .align 16 .b8 s[8192];\n" ENTRY REGISTERS,
+                           "mov.u32 %r3, s;", address, access, "\nret;\n}\n");
+    SCOPED(emu_module_destroy) emu_module *m = rig_ptx(text);
+    SCOPED(emu_rig_fini) emu_rig rig;
+    start(&rig);
+    rig_launch(&rig, m, "k", 1, 32);
+    rig_expect_clean(&rig);
+    assert_int_equal(rig.report.counters.shared_requests, 1);
+    assert_int_equal(rig.report.counters.shared_wavefronts, passes);
+}
+
+static void bank_conflicts_are_counted_exactly(void **state)
+{
+    (void)state;
+    static const char one[] = "st.shared.u32 [%r4], %r2;";
+    expect_passes("mad.lo.u32 %r4, %r2, 4, %r3;", one, 1);
+    expect_passes("mad.lo.u32 %r4, %r2, 8, %r3;", one, 2);
+    expect_passes("mad.lo.u32 %r4, %r2, 128, %r3;", one, 32);
+    expect_passes("mad.lo.u32 %r4, %r2, 132, %r3;", one, 1);
+    expect_passes("and.b32 %r4, %r2, 1; mad.lo.u32 %r4, %r4, 128, %r3;", "st.shared.u32 [%r4], 5;",
+                  2); /* two words, each given to many */
+    expect_passes("mov.u32 %r4, %r3;", "st.shared.u32 [%r4], 5;", 1);
+    expect_passes("mad.lo.u32 %r4, %r2, 8, %r3;", "st.shared.v2.u32 [%r4], {%r2, %r2};", 2);
+    expect_passes("mad.lo.u32 %r4, %r2, 16, %r3;", "st.shared.v4.u32 [%r4], {%r2, %r2, %r2, %r2};",
+                  4);
+    expect_passes("mad.lo.u32 %r4, %r2, 32, %r3;", "st.shared.v4.u32 [%r4], {%r2, %r2, %r2, %r2};",
+                  8);
+    expect_passes("add.u32 %r4, %r2, %r3;", "st.shared.u8 [%r4], %r2;", 1);
+}
+
 /* ---- threads ---- */
 
 static void *launch_often(void *arg)
@@ -369,6 +404,7 @@ int main(void)
         cmocka_unit_test(an_unset_value_that_does_not_matter_is_no_finding),
         cmocka_unit_test(variables_keep_their_values_and_addresses),
         cmocka_unit_test(a_store_to_constant_memory_is_found),
+        cmocka_unit_test(bank_conflicts_are_counted_exactly),
         cmocka_unit_test(a_module_serves_several_threads),
         cmocka_unit_test(dimensions_are_numbered_as_cuda_does),
     };

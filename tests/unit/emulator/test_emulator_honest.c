@@ -1,6 +1,6 @@
 /* The tricky but right kernels of tests/data/emu/honest.cu: no finding, and the right results.
  *
- * Modules: race sync barrier grid flow warp
+ * Modules: race sync barrier grid flow warp counters
  *
  * SPDX-License-Identifier: MIT */
 #include <setjmp.h>
@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buf.h"
 #include "common/scoped.h"
 #include "tests/unit/emulator/emu_rig.h"
 
@@ -301,6 +302,29 @@ static void counters_tell_coalescing_and_conflicts(void **state)
     assert_int_equal(c->threads, 64);
     assert_int_equal(c->barriers, 10);
     assert_true(c->divergent_branches == 0);
+    buf text;
+    buf_init(&text, 4096);
+    emu_counters_text(c, &text);
+    static const char *const lines[] = {"modelled, not measured: 64 threads in 1 blocks",
+                                        "shared memory 1", "4.0 sectors of 32 bytes a request",
+                                        "1.00 passes a request", "barriers of blocks: 10"};
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        if (strstr(buf_text(&text), lines[i]) == NULL)
+            fail_msg("no \"%s\" in:\n%s", lines[i], buf_text(&text));
+    buf_fini(&text);
+}
+
+static void counters_tell_conflicts_and_divergence(void **state)
+{
+    (void)state;
+    SCOPED(emu_rig_fini) emu_rig padded;
+    launch(&padded, find("transposed_tile"), 1);
+    const emu_counters *c = &padded.report.counters;
+    assert_int_equal(c->shared_wavefronts,
+                     c->shared_requests); /* that is what the 33rd column is for */
+    SCOPED(emu_rig_fini) emu_rig lock;
+    launch(&lock, find("lock_in_a_warp"), 1);
+    assert_true(lock.report.counters.divergent_branches > 0);
 }
 
 int main(void)
@@ -310,6 +334,7 @@ int main(void)
         cmocka_unit_test(nor_on_two_workers),
         cmocka_unit_test(atomics_count_right),
         cmocka_unit_test(counters_tell_coalescing_and_conflicts),
+        cmocka_unit_test(counters_tell_conflicts_and_divergence),
     };
     if (!rig_have_nvrtc())
         return 77;
