@@ -17,7 +17,10 @@
 #include "common/scoped.h"
 #include "common/xalloc.h"
 
-enum { GLOBAL_MAX = 64 << 20 /* bytes of a module's variables together */ };
+enum {
+    GLOBAL_MAX = 64 << 20, /* bytes of a module's variables together */
+    HEAD_BYTES = 4096      /* of the text, where .version stands */
+};
 
 struct emu_module {
     ptx_module *ptx;
@@ -95,13 +98,27 @@ static int relocate(emu_module *m, err *e)
     return 0;
 }
 
+/* blame_version puts a newer version before the error of a text that cannot be read. */
+static void blame_version(const char *ptx, size_t size, err *e)
+{
+    static const char word[] = ".version";
+    SCOPED(scoped_free) char *head = xstrndup(ptx, size < HEAD_BYTES ? size : HEAD_BYTES);
+    const char *at = strstr(head, word);
+    const long major = at != NULL ? strtol(at + sizeof word - 1, NULL, 10) : 0;
+    if (major > EMU_PTX_MAJOR)
+        err_wrap(e, "PTX version %ld.x is newer than %d.x, which this emulator knows", major,
+                 EMU_PTX_MAJOR);
+}
+
 emu_module *emu_module_create(const char *ptx, size_t size, err *e)
 {
     SCOPED(emu_module_destroy) emu_module *m = xcalloc(1, sizeof *m);
     pthread_mutex_init(&m->lock, NULL);
     m->ptx = ptx_parse(ptx, size, e);
-    if (m->ptx == NULL)
+    if (m->ptx == NULL) {
+        blame_version(ptx, size, e);
         return NULL;
+    }
     if (m->ptx->address_bytes != 8) {
         err_set(e, ERR_PROTOCOL, "the PTX has 32-bit addresses");
         return NULL;

@@ -25,6 +25,7 @@
 enum {
     EMU_CC = 80,
     EMU_SM_COUNT = 16,
+    EMU_PTX_MAJOR = 9, /* newest version of PTX that is known */
     EMU_BLOCK_THREADS_MAX = 1024,
     EMU_SHARED_MAX = 48 * 1024,  /* static and dynamic of a block */
     EMU_OVERHEAD_MAX = 64 << 20, /* bytes besides the buffers */

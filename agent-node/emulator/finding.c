@@ -496,6 +496,9 @@ void finding_refuse_at(emu_report *out, const program *p, uint32_t at, const cha
     va_start(args, format);
     buf_vprintf(&sentence, format, args);
     va_end(args);
+    if (p->module->version_major > EMU_PTX_MAJOR)
+        buf_printf(&sentence, " (PTX version %u.%u is newer than %d.x, which this emulator knows)",
+                   p->module->version_major, p->module->version_minor, EMU_PTX_MAJOR);
     say(f, &sentence);
     buf_fini(&sentence);
     out->finding_count = 1;

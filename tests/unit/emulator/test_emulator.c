@@ -116,6 +116,23 @@ static void text_that_is_no_ptx_is_an_error(void **state)
     }
 }
 
+static void a_newer_version_of_ptx_says_so(void **state)
+{
+    (void)state;
+    err e = {0};
+    static const char strange[] = ".version 12.3\n.target sm_80\n.address_size 64\n.entry k( {";
+    static const char unknown[] = ".version 12.3\n.target sm_80\n.address_size 64\n"
+                                  ".visible .entry k()\n{\nwarp.dance;\nret;\n}\n";
+    assert_null(emu_module_create(strange, strlen(strange), &e));
+    assert_non_null(strstr(e.text, "PTX version 12.x is newer"));
+    SCOPED(emu_module_destroy) emu_module *m = rig_ptx(unknown);
+    SCOPED(emu_rig_fini) emu_rig rig;
+    emu_rig_init(&rig);
+    rig_launch(&rig, m, "k", 1, 32);
+    expect(&rig, EMU_UNSUPPORTED, "PTX version 12.3 is newer");
+    expect(&rig, EMU_UNSUPPORTED, "warp.dance");
+}
+
 /* ---- limits ---- */
 
 static const char endless[] = HEAD ENTRY REGISTERS "L: add.u32 %r3, %r1, %r2; bra L;\n}\n";
@@ -396,6 +413,7 @@ int main(void)
         cmocka_unit_test(an_argument_of_another_size_is_told),
         cmocka_unit_test(examining_does_not_run),
         cmocka_unit_test(text_that_is_no_ptx_is_an_error),
+        cmocka_unit_test(a_newer_version_of_ptx_says_so),
         cmocka_unit_test(a_budget_of_instructions_ends_a_launch),
         cmocka_unit_test(a_block_that_needs_too_much_memory_is_refused),
         cmocka_unit_test(recursion_and_pointers_to_functions_are_refused),
