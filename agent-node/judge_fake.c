@@ -61,20 +61,6 @@ static void answers_init(fake_answers *self)
     json_set(self->baselines, judge_modes[1], &compiled);
 }
 
-static int read_text(const json_cursor *c, const char *key, char *out, size_t size, err *e)
-{
-    json_cursor member;
-    const char *text = NULL;
-    if (!json_maybe(c, key, &member))
-        return 0;
-    if (json_want_str(&member, &text, e) < 0)
-        return -1;
-    if (strlen(text) >= size)
-        return json_fail(&member, e, "longer than %zu bytes", size - 1);
-    snprintf(out, size, "%s", text);
-    return 0;
-}
-
 static int read_compare(const json_cursor *c, fake_answers *out, err *e)
 {
     json_cursor equal;
@@ -82,9 +68,9 @@ static int read_compare(const json_cursor *c, fake_answers *out, err *e)
     if (json_only_keys(c, compare_keys, e) < 0 || json_member(c, "equal", &equal, e) < 0 ||
         json_want_bool(&equal, &out->equal, e) < 0)
         return -1;
-    if (read_text(c, "detail", out->detail, sizeof out->detail, e) < 0)
+    if (json_maybe_text(c, "detail", out->detail, sizeof out->detail, e) < 0)
         return -1;
-    return read_text(c, "text", out->text, sizeof out->text, e);
+    return json_maybe_text(c, "text", out->text, sizeof out->text, e);
 }
 
 static int check_times(const json_cursor *mode, err *e)

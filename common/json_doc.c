@@ -386,6 +386,23 @@ int json_want_bool(const json_cursor *c, bool *out, err *e)
     return 0;
 }
 
+int json_maybe_text(const json_cursor *c, const char *key, char *out, size_t size, err *e)
+{
+    json_cursor member;
+    const char *text = NULL;
+    if (!json_maybe(c, key, &member)) {
+        return 0;
+    }
+    if (json_want_str(&member, &text, e) != 0) {
+        return -1;
+    }
+    if (strlen(text) >= size) {
+        return json_fail(&member, e, "longer than %zu bytes", size - 1);
+    }
+    snprintf(out, size, "%s", text);
+    return 0;
+}
+
 int json_want_name(const json_cursor *c, const char **out, err *e)
 {
     const char *text = NULL;

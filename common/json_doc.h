@@ -61,6 +61,8 @@ int json_want_str(const json_cursor *c, const char **out, err *e); /* borrowed *
 int json_want_int(const json_cursor *c, int64_t min, int64_t max, int64_t *out, err *e);
 int json_want_real(const json_cursor *c, double *out, err *e); /* ints count */
 int json_want_bool(const json_cursor *c, bool *out, err *e);
+/* json_maybe_text copies an optional member that has room for at most size - 1 bytes; absent: out stays. */
+int json_maybe_text(const json_cursor *c, const char *key, char *out, size_t size, err *e);
 /* json_want_name: a string of the form [A-Za-z_][A-Za-z0-9_]*, at most 63 bytes. */
 int json_want_name(const json_cursor *c, const char **out, err *e);
 /* json_want_choice: one of a NULL-ended list; *out is its index. The message lists the choices. */

@@ -33,20 +33,6 @@ static int read_bool(const json_cursor *c, const char *key, bool *out, err *e)
     return json_maybe(c, key, &member) ? json_want_bool(&member, out, e) : 0;
 }
 
-static int read_text(const json_cursor *c, const char *key, char *out, size_t size, err *e)
-{
-    json_cursor member;
-    const char *text = NULL;
-    if (!json_maybe(c, key, &member))
-        return 0;
-    if (json_want_str(&member, &text, e) < 0)
-        return -1;
-    if (strlen(text) >= size)
-        return json_fail(&member, e, "longer than %zu bytes", size - 1);
-    snprintf(out, size, "%s", text);
-    return 0;
-}
-
 static int read_outcome(const json_cursor *c, outcome *out, err *e)
 {
     json_cursor member;
@@ -67,8 +53,8 @@ static int read_phase(const json_cursor *entry, const char *key, fake_phase *out
     if (!json_maybe(entry, key, &c))
         return 0;
     if (json_only_keys(&c, phase_keys, e) < 0 || read_outcome(&c, &out->verdict.result, e) < 0 ||
-        read_text(&c, "detail", out->verdict.detail, sizeof out->verdict.detail, e) < 0 ||
-        read_text(&c, "text", out->verdict.text, sizeof out->verdict.text, e) < 0 ||
+        json_maybe_text(&c, "detail", out->verdict.detail, sizeof out->verdict.detail, e) < 0 ||
+        json_maybe_text(&c, "text", out->verdict.text, sizeof out->verdict.text, e) < 0 ||
         read_bool(&c, "crash", &out->crash, e) < 0 || read_bool(&c, "hang", &out->hang, e) < 0)
         return -1;
     if (!json_maybe(&c, "elapsed_us", &member))

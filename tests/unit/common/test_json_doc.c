@@ -193,6 +193,21 @@ static void a_choice_lists_the_choices(void **state)
     assert_string_equal(e.text, "p.json:2: /name: \"rms\" is none of: max, sum");
 }
 
+static void an_optional_text_has_its_room(void **state)
+{
+    const fixture *f = *state;
+    err e = {0};
+    char room[5] = "old";
+    assert_int_equal(json_maybe_text(&f->root, "absent", room, sizeof room, &e), 0);
+    assert_string_equal(room, "old");
+    assert_int_equal(json_maybe_text(&f->root, "name", room, sizeof room, &e), 0);
+    assert_string_equal(room, "rms");
+    char small[3] = "";
+    assert_int_equal(json_maybe_text(&f->root, "name", small, sizeof small, &e), -1);
+    assert_string_equal(e.text, "p.json:2: /name: longer than 2 bytes");
+    assert_int_equal(json_maybe_text(&f->root, "last", room, sizeof room, &e), -1);
+}
+
 static void a_tree_without_text_has_pointers_and_marked_lines(void **state)
 {
     (void)state;
@@ -261,6 +276,7 @@ int main(void)
         WITH_DOCUMENT(members_are_required_or_optional),
         cmocka_unit_test(wants_check_type_and_range_and_leave_outputs_alone),
         WITH_DOCUMENT(a_choice_lists_the_choices),
+        WITH_DOCUMENT(an_optional_text_has_its_room),
         cmocka_unit_test(a_tree_without_text_has_pointers_and_marked_lines),
         WITH_DOCUMENT(a_taken_tree_leaves_an_empty_document),
         WITH_DOCUMENT(a_long_pointer_is_cut_not_overrun),
