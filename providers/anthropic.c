@@ -99,15 +99,9 @@ static void read_usage(reply *self, const json *usage)
 /* What message_start and a whole reply have in common. Thinking and unknown blocks are passed over. */
 static void read_message(reply *self, const json *message)
 {
-    const json *content = json_get(message, "content");
     reply_keep(self->id, json_get(message, "id"));
     reply_keep(self->served, json_get(message, "model"));
-    for (size_t i = 0; i < json_size(content); i++) {
-        const json *block = json_at(content, i);
-        if (strcmp(json_str(json_get(block, "type"), ""), "text") == 0) {
-            reply_add_text(self, json_str(json_get(block, "text"), ""));
-        }
-    }
+    reply_add_parts(self, json_get(message, "content"), "text");
     read_usage(self, json_get(message, "usage"));
     read_stop(self, json_get(message, "stop_reason"));
 }

@@ -99,23 +99,13 @@ static void read_stop(reply *self, const json *choice)
     reply_odd_stop(self, text);
 }
 
-/* Text, null, or an array of {type: "text", text}. */
-static void read_content(reply *self, const json *content)
-{
-    reply_add_text(self, json_str(content, ""));
-    for (size_t i = 0; json_typeof(content) == JSON_TYPE_ARRAY && i < json_size(content); i++) {
-        const json *part = json_at(content, i);
-        if (strcmp(json_str(json_get(part, "type"), ""), "text") == 0) {
-            reply_add_text(self, json_str(json_get(part, "text"), ""));
-        }
-    }
-}
-
 /* A message, or the part of one that an event adds. */
 static void read_message(reply *self, const json *message)
 {
     const char *refusal = json_str(json_get(message, "refusal"), NULL);
-    read_content(self, json_get(message, "content"));
+    const json *content = json_get(message, "content"); /* text, null, or a list of parts */
+    reply_add_text(self, json_str(content, ""));
+    reply_add_parts(self, content, "text");
     if (refusal != NULL && refusal[0] != '\0') {
         reply_add_text(self, refusal);
         reply_stop(self, PROVIDER_STOP_REFUSED);

@@ -103,16 +103,6 @@ static void read_usage(reply *self, const json *usage)
                     reply_count(usage, "thoughtsTokenCount", 0));
 }
 
-static void read_parts(reply *self, const json *parts)
-{
-    for (size_t i = 0; i < json_size(parts); i++) {
-        const json *part = json_at(parts, i);
-        if (!json_bool(json_get(part, "thought"), false)) {
-            reply_add_text(self, json_str(json_get(part, "text"), ""));
-        }
-    }
-}
-
 /* ---- errors ---- */
 
 static const reply_word words[] = {{"API_KEY_INVALID", FAULT_AUTH, false},
@@ -179,7 +169,7 @@ static void read_part(reply *self, const char *name, const json *data)
     reply_keep(self->id, json_get(data, "responseId"));
     reply_keep(self->served, json_get(data, "modelVersion"));
     read_usage(self, json_get(data, "usageMetadata"));
-    read_parts(self, json_get(json_get(candidate, "content"), "parts"));
+    reply_add_parts(self, json_get(json_get(candidate, "content"), "parts"), NULL);
     read_stop(self, json_get(candidate, "finishReason"));
     if (json_str(json_get(json_get(data, "promptFeedback"), "blockReason"), NULL) != NULL) {
         reply_stop(self, PROVIDER_STOP_FILTER);

@@ -44,6 +44,18 @@ void reply_add_text(reply *self, const char *text)
     }
 }
 
+void reply_add_parts(reply *self, const json *parts, const char *type)
+{
+    size_t count = json_typeof(parts) == JSON_TYPE_ARRAY ? json_size(parts) : 0;
+    for (size_t i = 0; i < count; i++) {
+        const json *part = json_at(parts, i);
+        bool wanted = type == NULL || strcmp(json_str(json_get(part, "type"), ""), type) == 0;
+        if (wanted && !json_bool(json_get(part, "thought"), false)) {
+            reply_add_text(self, json_str(json_get(part, "text"), ""));
+        }
+    }
+}
+
 void reply_keep(char out[REPLY_WORD_MAX], const json *text)
 {
     const char *word = json_str(text, NULL);

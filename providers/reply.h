@@ -42,6 +42,9 @@ void reply_stop(reply *self, provider_stop stop);
 void reply_odd_stop(reply *self, const char *word);
 /* reply_add_text appends to the answer. */
 void reply_add_text(reply *self, const char *text);
+/* reply_add_parts appends the `text` of each part of a list that has this `type` (NULL: of any) and is no
+ * thought. Anything but a list has no parts. */
+void reply_add_parts(reply *self, const json *parts, const char *type);
 /* reply_keep copies a word such as a model id. */
 void reply_keep(char out[REPLY_WORD_MAX], const json *text);
 /* reply_keep_usage keeps the raw usage object. */

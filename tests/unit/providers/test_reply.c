@@ -94,6 +94,27 @@ static void counts_are_read_with_care(void **state)
     assert_int_equal(reply_count(NULL, "a", -1), -1);
 }
 
+static void parts_of_a_type_are_joined(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "[{\"type\": \"text\", \"text\": \"a\"}, {\"text\": \"b\"}, 7, {\"type\": \"text\"},"
+        " {\"type\": \"text\", \"text\": \"c\", \"thought\": true},"
+        " {\"type\": \"text\", \"text\": \"d\"}]";
+    static const struct {
+        const char *parts, *type, *joined;
+    } cases[] = {{text, "text", "ad"}, {text, NULL, "abd"},         {text, "other", ""},
+                 {"null", NULL, ""},   {"{\"text\": 1}", NULL, ""}, {"\"x\"", NULL, ""}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        reply r SCOPED(reply_fini);
+        SCOPED(json_destroy)
+        json *parts = json_parse_tree(cases[i].parts, strlen(cases[i].parts), "t", NULL);
+        reply_init(&r);
+        reply_add_parts(&r, parts, cases[i].type);
+        assert_string_equal(buf_text(&r.text), cases[i].joined);
+    }
+}
+
 static void what_is_too_large_is_not_kept(void **state)
 {
     (void)state;
@@ -148,6 +169,7 @@ int main(void)
                                        cmocka_unit_test(an_error_after_text_may_have_been_billed),
                                        cmocka_unit_test(buckets_are_made_disjoint),
                                        cmocka_unit_test(counts_are_read_with_care),
+                                       cmocka_unit_test(parts_of_a_type_are_joined),
                                        cmocka_unit_test(what_is_too_large_is_not_kept),
                                        cmocka_unit_test(a_refusal_is_a_whole_answer),
                                        cmocka_unit_test(an_odd_stop_and_a_bad_reply_are_faults)};
