@@ -43,23 +43,7 @@ static int repair(pipeline *p, stage_work *w, const candidate *wrong, const char
     SCOPED(scoped_free) char *question = prompt_candidate(p, wrong, finding);
     conversation_init(&talk, prompt_system());
     conversation_add(&talk, "user", question);
-    while (*out == NULL && stage_may_ask(p, w)) {
-        SCOPED(provider_answer_fini) provider_answer answer = {0};
-        SCOPED(scoped_free) char *complaint = NULL;
-        if (stage_ask(p, w, &talk, &answer, e) != 0) {
-            return -1;
-        }
-        if (answer.stop == PROVIDER_STOP_EXHAUSTED) {
-            return 0;
-        }
-        if (stage_try(p, w, &answer, out, &complaint, e) != 0) {
-            return -1;
-        }
-        if (complaint != NULL) {
-            conversation_add(&talk, "user", complaint);
-        }
-    }
-    return 0;
+    return stage_seek(p, w, &talk, out, e);
 }
 
 int stage_correctness(pipeline *p, stage_work *w, err *e)

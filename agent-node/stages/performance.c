@@ -6,6 +6,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent-node/check.h"
@@ -20,11 +21,13 @@ typedef struct race {
     double baseline_ms;      /* NaN: no baseline */
     measurement_record best; /* row of p->best */
     bool improved; /* p->best is a repaired candidate: its time was chosen among several */
+    char *missed;  /* what the last repaired candidate lacked, for the model; NULL: nothing */
 } race;
 
 static void race_fini(race *self)
 {
     measurement_record_fini(&self->best);
+    free(self->missed);
 }
 
 /* ---- reading a finished stage ---- */
@@ -133,6 +136,15 @@ static bool below_target(const pipeline *p, const race *r)
     return r->baseline_ms / r->best.median_ms < p->spec->target; /* false for NaN */
 }
 
+static void note_miss(race *r, const runner_verdict *verdict, double ms)
+{
+    free(r->missed);
+    r->missed = verdict_is_ok(verdict)
+                    ? xasprintf(" Your last attempt to make it faster took %.4f ms.", ms)
+                    : xasprintf(" Your last attempt to make it faster was not correct (%s): %s",
+                                outcome_name(verdict->result), verdict->text);
+}
+
 /* A repaired candidate that is correct and faster becomes the best. */
 static int race_candidate(pipeline *p, stage_work *w, race *r, candidate **next, err *e)
 {
@@ -145,6 +157,7 @@ static int race_candidate(pipeline *p, stage_work *w, race *r, candidate **next,
     a->source = (*next)->source_hash;
     a->plan = (*next)->plan_hash;
     if (!verdict_is_ok(&s.verdict) || !(row.median_ms < r->best.median_ms)) {
+        note_miss(r, &s.verdict, row.median_ms);
         return 0;
     }
     measurement_record slower = r->best;
@@ -159,27 +172,20 @@ static int race_candidate(pipeline *p, stage_work *w, race *r, candidate **next,
 static char *finding(const race *r)
 {
     return xasprintf("The kernel is correct. At the benchmark shape it takes %.4f ms; the best "
-                     "PyTorch baseline takes %.4f ms. Make it faster and keep it exact.",
-                     r->best.median_ms, r->baseline_ms);
+                     "PyTorch baseline takes %.4f ms. Make it faster and keep it exact.%s",
+                     r->best.median_ms, r->baseline_ms, r->missed != NULL ? r->missed : "");
 }
 
+/* One faster candidate is sought; answers that do not compile are told why, on the same budget. */
 static int improve(pipeline *p, stage_work *w, race *r, err *e)
 {
     conversation talk SCOPED(conversation_fini);
-    SCOPED(provider_answer_fini) provider_answer answer = {0};
     SCOPED(candidate_destroy) candidate *next = NULL;
-    SCOPED(scoped_free) char *complaint = NULL;
     SCOPED(scoped_free) char *slow = finding(r);
     SCOPED(scoped_free) char *question = prompt_candidate(p, p->best, slow);
     conversation_init(&talk, prompt_system());
     conversation_add(&talk, "user", question);
-    if (stage_ask(p, w, &talk, &answer, e) != 0) {
-        return -1;
-    }
-    if (answer.stop == PROVIDER_STOP_EXHAUSTED) {
-        return 0;
-    }
-    if (stage_try(p, w, &answer, &next, &complaint, e) != 0) {
+    if (stage_seek(p, w, &talk, &next, e) != 0) {
         return -1;
     }
     return next != NULL ? race_candidate(p, w, r, &next, e) : 0;

@@ -412,6 +412,28 @@ int stage_try(pipeline *p, stage_work *w, const provider_answer *answer, candida
     return 0;
 }
 
+int stage_seek(pipeline *p, stage_work *w, conversation *talk, candidate **out, err *e)
+{
+    *out = NULL;
+    while (*out == NULL && stage_may_ask(p, w)) {
+        SCOPED(provider_answer_fini) provider_answer answer = {0};
+        SCOPED(scoped_free) char *complaint = NULL;
+        if (stage_ask(p, w, talk, &answer, e) != 0) {
+            return -1;
+        }
+        if (answer.stop == PROVIDER_STOP_EXHAUSTED) {
+            return 0;
+        }
+        if (stage_try(p, w, &answer, out, &complaint, e) != 0) {
+            return -1;
+        }
+        if (complaint != NULL) {
+            conversation_add(talk, "user", complaint);
+        }
+    }
+    return 0;
+}
+
 int candidate_restore(pipeline *p, const hash *source, const hash *plan_hash, err *e)
 {
     SCOPED(candidate_destroy) candidate *c = xcalloc(1, sizeof(*c));

@@ -55,6 +55,10 @@ bool stage_may_ask(const pipeline *p, const stage_work *w);
 int stage_try(pipeline *p, stage_work *w, const provider_answer *answer, candidate **out,
               char **complaint, err *e);
 
+/* stage_seek asks until an answer makes a candidate that compiles and passes the gate, and tells each
+ * failed one what was wrong with it. *out is NULL when the budget or the recording ended first. */
+int stage_seek(pipeline *p, stage_work *w, conversation *talk, candidate **out, err *e);
+
 /* stage_hold takes a device lane for this task, the same one each time, and starts its judge; what it
  * is goes into the record. stage_let_go gives it back and counts the time. */
 lane *stage_hold(pipeline *p, stage_work *w, err *e);

@@ -240,6 +240,36 @@ static void an_answer_that_does_not_compile_costs_a_call(void **state)
     bench_close(&b);
 }
 
+static void the_model_is_told_why_its_answer_failed(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {TIME("0.050"), NULL};
+    bench b;
+    bench_open(&b, ALWAYS("\"text\": \"I have no idea.\""), steps);
+    run_stage(&b);
+    SCOPED(scoped_free) char *last = rig_prompt(b.rig, 2);
+    assert_has(last, "The answer could not be read: the answer has 0 ```cuda blocks");
+    bench_close(&b);
+}
+
+static void the_model_is_told_why_its_kernel_was_not_taken(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {TIME("0.050"), TIME("0.050"), WRONG("0.001"), NULL};
+    static const char *const slow[] = {TIME("0.050"), TIME("0.050"), TIME("0.070"), NULL};
+    bench b;
+    bench_open(&b, ALWAYS("\"file\": \"variant.md\""), wrong);
+    run_stage(&b);
+    SCOPED(scoped_free) char *told = rig_prompt(b.rig, 1);
+    assert_has(told, "Your last attempt to make it faster was not correct (wrong): ");
+    bench_close(&b);
+    bench_open(&b, ALWAYS("\"file\": \"variant.md\""), slow);
+    run_stage(&b);
+    SCOPED(scoped_free) char *time = rig_prompt(b.rig, 1);
+    assert_has(time, "Your last attempt to make it faster took 0.0700 ms.");
+    bench_close(&b);
+}
+
 static void a_script_without_further_answers_ends_the_asking(void **state)
 {
     (void)state;
@@ -317,6 +347,8 @@ int main(void)
         cmocka_unit_test(a_wrong_candidate_is_never_chosen),
         cmocka_unit_test(a_candidate_that_is_wrong_only_while_timed_is_never_chosen),
         cmocka_unit_test(an_answer_that_does_not_compile_costs_a_call),
+        cmocka_unit_test(the_model_is_told_why_its_answer_failed),
+        cmocka_unit_test(the_model_is_told_why_its_kernel_was_not_taken),
         cmocka_unit_test(a_script_without_further_answers_ends_the_asking),
         cmocka_unit_test(without_a_baseline_there_is_no_speedup_but_a_reason),
         cmocka_unit_test(a_candidate_that_fails_while_it_is_timed_fails_the_stage),
