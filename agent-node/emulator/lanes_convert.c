@@ -103,7 +103,7 @@ static void read_real(const warp *w, const op *o, values *out)
     case CONVERT_F32:
         EACH_LANE(i)
         {
-            out->real[i] = (double)(flushes ? flush(singles[i]) : singles[i]);
+            out->real[i] = (double)(flushes ? canonical(flush(singles[i])) : singles[i]);
         }
         break;
     default:
@@ -176,10 +176,17 @@ static void whole_to_whole(warp *w, const op *o, const values *in)
 
 /* ---- reals ---- */
 
-static float narrowed(double v, bool flushes)
+/* A NaN of f64 keeps its sign and the upper bits of its payload. */
+static float narrowed(double v, bool flushes, bool from_f64)
 {
-    const float r = canonical((float)v);
+    const float r = from_f64 ? (float)v : canonical((float)v);
     return flushes ? flush(r) : r;
+}
+
+static uint32_t half_nan(double v)
+{
+    const uint64_t bits = bits_of_f64(v);
+    return (uint32_t)(bits >> 48 & 0x8000u) | 0x7e00u | (uint32_t)(bits >> 42 & 0x3ffu);
 }
 
 static double limited(double v, const op *o)
@@ -191,10 +198,13 @@ static double limited(double v, const op *o)
 
 static void real_to_half(const op *o, const values *in, uint64_t out[LANES])
 {
-    const bool brain = type_to(o) == CONVERT_BF16;
-    for (unsigned i = 0; i < LANES; i++)
-        out[i] =
-            half_round(limited(in->real[i], o), brain ? 7 : 10, brain ? 8 : 5, (rounding)o->mode);
+    const bool brain = type_to(o) == CONVERT_BF16, from_f64 = type_from(o) == CONVERT_F64;
+    for (unsigned i = 0; i < LANES; i++) {
+        const double v = limited(in->real[i], o);
+        out[i] = v != v && from_f64
+                     ? half_nan(v)
+                     : half_round(v, brain ? 7 : 10, brain ? 8 : 5, (rounding)o->mode);
+    }
 }
 
 static void single_to_half(const warp *w, const op *o, uint64_t out[LANES])
@@ -216,7 +226,7 @@ static void single_to_half(const warp *w, const op *o, uint64_t out[LANES])
 static void real_to_real(warp *w, const op *o, const values *in)
 {
     uint64_t out[LANES];
-    const bool flushes = has(o, CONVERT_FTZ);
+    const bool flushes = has(o, CONVERT_FTZ), from_f64 = type_from(o) == CONVERT_F64;
     const bool plain = (o->imm >> 16 & (CONVERT_SAT | CONVERT_RELU)) == 0;
     switch ((int)type_to(o)) {
     case CONVERT_F16:
@@ -229,14 +239,12 @@ static void real_to_real(warp *w, const op *o, const values *in)
     case CONVERT_F32:
         EACH_LANE(i)
         {
-            out[i] = bits_of_f32(narrowed(limited(in->real[i], o), flushes));
+            out[i] = bits_of_f32(narrowed(limited(in->real[i], o), flushes, from_f64));
         }
         break;
     default:
-        for (unsigned i = 0; i < LANES; i++) {
-            const double v = limited(in->real[i], o);
-            out[i] = v != v ? 0xfff8000000000000u : bits_of_f64(v);
-        }
+        for (unsigned i = 0; i < LANES; i++)
+            out[i] = bits_of_f64(limited(in->real[i], o));
         break;
     }
     put_word(w, o, out);

@@ -80,10 +80,10 @@ LANES2(max_nan, f32, f32, f32, strict(x, y, higher(x, y)))
 LANES2(min_ftz_nan, f32, f32, f32, strict(x, y, lower(flush(x), flush(y))))
 LANES2(max_ftz_nan, f32, f32, f32, strict(x, y, higher(flush(x), flush(y))))
 
-LANES1(abs_f32, f32, f32, f32_of_bits(bits_of_f32(x) & 0x7fffffffu))
-LANES1(neg_f32, f32, f32, f32_of_bits(bits_of_f32(x) ^ 0x80000000u))
-LANES1(abs_ftz, f32, f32, f32_of_bits(bits_of_f32(flush(x)) & 0x7fffffffu))
-LANES1(neg_ftz, f32, f32, f32_of_bits(bits_of_f32(flush(x)) ^ 0x80000000u))
+LANES1(abs_f32, f32, f32, canonical(f32_of_bits(bits_of_f32(x) & 0x7fffffffu)))
+LANES1(neg_f32, f32, f32, canonical(f32_of_bits(bits_of_f32(x) ^ 0x80000000u)))
+LANES1(abs_ftz, f32, f32, canonical(f32_of_bits(bits_of_f32(flush(x)) & 0x7fffffffu)))
+LANES1(neg_ftz, f32, f32, canonical(f32_of_bits(bits_of_f32(flush(x)) ^ 0x80000000u)))
 /* The sign of the first, the rest of the second. */
 LANES2(copysign_f32, f32, f32, f32,
        f32_of_bits((bits_of_f32(x) & 0x80000000u) | (bits_of_f32(y) & 0x7fffffffu)))

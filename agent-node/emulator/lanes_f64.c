@@ -1,6 +1,7 @@
 /* lanes_f64 - double precision arithmetic
  *
- * Rounding as in lanes_f32.c. A result that is no number is the NaN 0xfff8000000000000.
+ * Rounding as in lanes_f32.c. An operand that is a NaN comes through with its payload; where none was, the
+ * result is the NaN 0xfff8000000000000.
  *
  * SPDX-License-Identifier: MIT */
 #include "agent-node/emulator/lanes_all.h"
@@ -10,6 +11,27 @@
 static inline double canonical64(double v)
 {
     return v != v ? f64_of_bits(0xfff8000000000000u) : v;
+}
+
+static inline double quiet64(double nan)
+{
+    return f64_of_bits(bits_of_f64(nan) | 1ull << 51);
+}
+
+/* The result r of operands: the first of them that is a NaN, if r is none of the numbers. */
+static inline double kept1(double r, double x)
+{
+    return r == r ? r : x != x ? quiet64(x) : canonical64(r);
+}
+
+static inline double kept2(double r, double x, double y)
+{
+    return r == r ? r : x != x ? quiet64(x) : kept1(r, y);
+}
+
+static inline double kept3(double r, double x, double y, double z)
+{
+    return r == r ? r : x != x ? quiet64(x) : kept2(r, y, z);
 }
 
 static inline double flush64(double v)
@@ -32,17 +54,17 @@ static inline double higher(double x, double y)
     return canonical64(r);
 }
 
-LANES2(add_f64, f64, f64, f64, canonical64(x + y))
-LANES2(sub_f64, f64, f64, f64, canonical64(x - y))
-LANES2(mul_f64, f64, f64, f64, canonical64(x *y))
-LANES3(fma_f64, f64, f64, f64, f64, canonical64(fma(x, y, z)))
-LANES2(div_f64, f64, f64, f64, canonical64(x / y))
-LANES1(rcp_f64, f64, f64, canonical64(1.0 / x))
-LANES1(sqrt_f64, f64, f64, canonical64(sqrt(x)))
+LANES2(add_f64, f64, f64, f64, kept2(x + y, x, y))
+LANES2(sub_f64, f64, f64, f64, kept2(x - y, x, y))
+LANES2(mul_f64, f64, f64, f64, kept2(x *y, x, y))
+LANES3(fma_f64, f64, f64, f64, f64, kept3(fma(x, y, z), x, y, z))
+LANES2(div_f64, f64, f64, f64, kept2(x / y, x, y))
+LANES1(rcp_f64, f64, f64, kept1(1.0 / x, x))
+LANES1(sqrt_f64, f64, f64, kept1(sqrt(x), x))
 LANES2(min_f64, f64, f64, f64, lower(x, y))
 LANES2(max_f64, f64, f64, f64, higher(x, y))
-LANES1(abs_f64, f64, f64, f64_of_bits(bits_of_f64(x) & ~(1ull << 63)))
-LANES1(neg_f64, f64, f64, f64_of_bits(bits_of_f64(x) ^ (1ull << 63)))
+LANES1(abs_f64, f64, f64, x != x ? quiet64(x) : f64_of_bits(bits_of_f64(x) & ~(1ull << 63)))
+LANES1(neg_f64, f64, f64, x != x ? quiet64(x) : f64_of_bits(bits_of_f64(x) ^ (1ull << 63)))
 LANES2(copysign_f64, f64, f64, f64,
        f64_of_bits((bits_of_f64(x) & (1ull << 63)) | (bits_of_f64(y) & ~(1ull << 63))))
 

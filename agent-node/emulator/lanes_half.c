@@ -197,10 +197,12 @@ BINARY(bmax, PLAIN, PLAIN, max_b)
 #define STRICT_BMAX(x, y) strict_b(x, y, max_b(x, y))
 BINARY(bmin_nan, PLAIN, PLAIN, STRICT_BMIN)
 BINARY(bmax_nan, PLAIN, PLAIN, STRICT_BMAX)
-UNARY(absolute, x & 0x7fffu)
-UNARY(negative, x ^ 0x8000u)
-UNARY(absolute_ftz, half_flush(x) & 0x7fffu)
-UNARY(negative_ftz, half_flush(x) ^ 0x8000u)
+UNARY(absolute, strict1(x, 0, x & 0x7fffu))
+UNARY(negative, strict1(x, 0, x ^ 0x8000u))
+UNARY(absolute_ftz, strict1(x, 0, half_flush(x) & 0x7fffu))
+UNARY(negative_ftz, strict1(x, 0, half_flush(x) ^ 0x8000u))
+UNARY(babsolute, strict_b(x, 0, x & 0x7fffu))
+UNARY(bnegative, strict_b(x, 0, x ^ 0x8000u))
 
 /* Approximations, far finer than a half. */
 static inline float tanh_f32(float v)
@@ -248,8 +250,8 @@ static const lane_row rows[] = {
     ROWS2("max", "bf16", bmax),
     ROWS2("min.NaN", "bf16", bmin_nan),
     ROWS2("max.NaN", "bf16", bmax_nan),
-    ROWS1("abs", "bf16", absolute),
-    ROWS1("neg", "bf16", negative),
+    ROWS1("abs", "bf16", babsolute),
+    ROWS1("neg", "bf16", bnegative),
     ROWS1("ex2.approx", "f16", ex2),
     ROWS1("tanh.approx", "f16", tangent),
 };

@@ -49,10 +49,13 @@ typedef enum corpus_kind {
     KIND_COUNT
 } corpus_kind;
 
+/* How far a result may be from the true value: what the PTX manual states of the instruction. */
 typedef enum corpus_match {
-    MATCH_BITS,     /* NaN of f64: any NaN */
-    MATCH_RELATIVE, /* of the value, or an absolute error below the smallest normal number */
-    MATCH_ABSOLUTE
+    MATCH_BITS, /* nothing: the same bits */
+    MATCH_ULP,  /* units in the last place of the true value, in the result's type */
+    MATCH_RELATIVE,
+    MATCH_ABSOLUTE,
+    MATCH_LOGARITHM /* absolute for an operand in (0.5, 2), relative elsewhere */
 } corpus_match;
 
 typedef enum corpus_round { CORPUS_RN, CORPUS_RZ, CORPUS_RM, CORPUS_RP } corpus_round;

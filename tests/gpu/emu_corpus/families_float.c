@@ -1,6 +1,8 @@
 /* families_float - rows of floating-point arithmetic
  *
- * Bounds of approximations are those of the PTX manual, chapter "Floating-Point Instructions".
+ * Bounds of approximations are those of the PTX manual 9.0, sections 9.7.3 and 9.7.4, as they stand there.
+ * It states none for the f64 approximations: those see the upper half of their operand, 20 bits of the
+ * fraction, and rsqrt.approx.f64 is a program in f64.
  *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
@@ -187,65 +189,59 @@ static corpus_row *last(corpus *c)
     return &c->rows[c->count - 1];
 }
 
-static void relative(corpus *c, double bound)
+static void bounded(corpus *c, corpus_match match, double bound)
 {
-    last(c)->match = MATCH_RELATIVE;
-    last(c)->bound = bound;
-}
-
-static void absolute(corpus *c, double bound)
-{
-    last(c)->match = MATCH_ABSOLUTE;
+    last(c)->match = match;
     last(c)->bound = bound;
 }
 
 /* One row without and one with .ftz. */
-#define BOTH(op, low, high, bound)                                 \
-    approximate(c, op ".approx.f32", op, KIND_F32, low, high);     \
-    bound;                                                         \
-    approximate(c, op ".approx.ftz.f32", op, KIND_F32, low, high); \
-    bound
+#define BOTH(op, form, low, high, match, bound)                 \
+    approximate(c, op form "f32", op, KIND_F32, low, high);     \
+    bounded(c, MATCH_##match, bound);                           \
+    approximate(c, op form "ftz.f32", op, KIND_F32, low, high); \
+    bounded(c, MATCH_##match, bound)
 
 static void f32_approximations(corpus *c)
 {
-    BOTH("rcp", 0.0, 0.0, relative(c, 0x1p-23));
-    BOTH("sqrt", 0.0, 0.0, relative(c, 0x1p-23));
-    BOTH("rsqrt", 0.0, 0.0, relative(c, 0x1p-22));
-    BOTH("ex2", 0.0, 0.0, relative(c, 0x1.2p-22));
-    BOTH("ex2", -30.0, 30.0, relative(c, 0x1.2p-22));
-    BOTH("lg2", 0.0, 0.0, relative(c, 0x1p-22));
-    BOTH("lg2", 2.5, 1e6, relative(c, 0x1p-22));
-    BOTH("lg2", 0.5, 2.0, absolute(c, 0x1p-22));
-    BOTH("sin", -3.1, 3.1, absolute(c, 0x1p-20));
-    BOTH("cos", -3.1, 3.1, absolute(c, 0x1p-20));
-    BOTH("div", 0.001, 1000.0, relative(c, 0x1p-22));
-    approximate(c, "div.full.f32", "div", KIND_F32, 0.001, 1000.0);
-    relative(c, 0x1p-22);
-    approximate(c, "div.full.ftz.f32", "div", KIND_F32, 0.001, 1000.0);
-    relative(c, 0x1p-22);
+    const double to_22_9 = 1.2776e-7, to_20_5 = 6.7434e-7; /* 2^-22.9, 2^-20.5, rounded down */
+    BOTH("rcp", ".approx.", 0.0, 0.0, ULP, 1);
+    BOTH("sqrt", ".approx.", 0.0, 0.0, RELATIVE, 0x1p-23);
+    BOTH("rsqrt", ".approx.", 0.0, 0.0, RELATIVE, to_22_9);
+    BOTH("ex2", ".approx.", 0.0, 0.0, ULP, 2);
+    BOTH("ex2", ".approx.", -30.0, 30.0, ULP, 2);
+    BOTH("lg2", ".approx.", 0.0, 0.0, LOGARITHM, 0x1p-22);
+    BOTH("lg2", ".approx.", 2.5, 1e6, LOGARITHM, 0x1p-22);
+    BOTH("lg2", ".approx.", 0.5, 2.0, LOGARITHM, 0x1p-22);
+    BOTH("sin", ".approx.", -3.1, 3.1, ABSOLUTE, to_20_5);
+    BOTH("cos", ".approx.", -3.1, 3.1, ABSOLUTE, to_20_5);
+    BOTH("div", ".approx.", 0.001, 1000.0, ULP, 2);
+    BOTH("div", ".full.", 0.001, 1000.0, ULP, 2);
     approximate(c, "tanh.approx.f32", "tanh", KIND_F32, -4.0, 4.0);
-    relative(c, 0x1p-10);
+    bounded(c, MATCH_RELATIVE, 0x1p-11);
+}
+
+static void f64_approximations(corpus *c)
+{
     approximate(c, "rcp.approx.ftz.f64", "rcp", KIND_F64, 0.001, 1000.0);
-    relative(c, 0x1p-19);
+    bounded(c, MATCH_RELATIVE, 0x1p-19);
     approximate(c, "rsqrt.approx.f64", "rsqrt", KIND_F64, 0.001, 1000.0);
-    relative(c, 0x1p-50);
+    bounded(c, MATCH_RELATIVE, 0x1p-50);
     approximate(c, "rsqrt.approx.ftz.f64", "rsqrt", KIND_F64, 0.001, 1000.0);
-    relative(c, 0x1p-19);
+    bounded(c, MATCH_RELATIVE, 0x1p-19);
 }
 
 static void half_approximations(corpus *c)
 {
-    static const struct {
-        const char *key, *op;
-        corpus_kind kind;
-    } rows[] = {{"ex2.approx.f16", "ex2", KIND_F16},
-                {"ex2.approx.f16x2", "ex2", KIND_F16X2},
-                {"tanh.approx.f16", "tanh", KIND_F16},
-                {"tanh.approx.f16x2", "tanh", KIND_F16X2}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        approximate(c, rows[i].key, rows[i].op, rows[i].kind, -4.0, 4.0);
-        relative(c, 0x1p-9);
-    }
+    const double to_9_9 = 1.0466e-3, to_10_987 = 4.9270e-4; /* 2^-9.9, 2^-10.987, rounded down */
+    approximate(c, "ex2.approx.f16", "ex2", KIND_F16, -4.0, 4.0);
+    bounded(c, MATCH_RELATIVE, to_9_9);
+    approximate(c, "ex2.approx.f16x2", "ex2", KIND_F16X2, -4.0, 4.0);
+    bounded(c, MATCH_RELATIVE, to_9_9);
+    approximate(c, "tanh.approx.f16", "tanh", KIND_F16, -4.0, 4.0);
+    bounded(c, MATCH_ABSOLUTE, to_10_987);
+    approximate(c, "tanh.approx.f16x2", "tanh", KIND_F16X2, -4.0, 4.0);
+    bounded(c, MATCH_ABSOLUTE, to_10_987);
 }
 
 /* Names of rows that occur twice get the range behind them. */
@@ -274,6 +270,7 @@ void corpus_floats(corpus *self)
     f16_rows(self);
     bf16_rows(self);
     f32_approximations(self);
+    f64_approximations(self);
     half_approximations(self);
     tell_apart(self);
 }

@@ -20,6 +20,9 @@ typedef struct reference_case {
 } reference_case;
 
 bool reference(const reference_case *c, uint64_t out[2]);
+/* reference_true is the true value of an approximation, before any rounding; high: of a pair's upper
+ * half. A result that .ftz flushes is the zero. */
+bool reference_true(const reference_case *c, bool high, double *out);
 
 /* ---- parts ---- */
 

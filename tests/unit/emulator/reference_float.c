@@ -23,7 +23,7 @@ static format format_of(corpus_kind k)
     case KIND_F32:
         return (format){23, 8, 0x7fffffff};
     default:
-        return (format){52, 11, 0x7ff8000000000000u};
+        return (format){52, 11, 0xfff8000000000000u};
     }
 }
 
@@ -240,6 +240,18 @@ static uint64_t limited(const corpus_row *r, corpus_kind k, uint64_t w)
     return w;
 }
 
+/* A NaN in another format: its sign and the upper bits of its payload, quiet. */
+static uint64_t carried(corpus_kind from, corpus_kind to, uint64_t w)
+{
+    const format f = format_of(from), t = format_of(to);
+    const uint64_t payload = w & ((1ull << f.mantissa) - 1);
+    const uint64_t sign = w >> (f.mantissa + f.exponent) & 1;
+    const uint64_t exponent = (1ull << t.exponent) - 1;
+    return sign << (t.mantissa + t.exponent) | exponent << t.mantissa | 1ull << (t.mantissa - 1) |
+           (t.mantissa > f.mantissa ? payload << (t.mantissa - f.mantissa)
+                                    : payload >> (f.mantissa - t.mantissa));
+}
+
 static uint64_t extreme(const corpus_row *r, corpus_kind k, uint64_t x, uint64_t y)
 {
     const quad a = reference_value(k, x), b = reference_value(k, y);
@@ -271,10 +283,9 @@ static bool by_sign(const corpus_row *r, corpus_kind k, const uint64_t in[3], ui
                nan = reference_value(k, in[0]) != reference_value(k, in[0]);
     const format f = format_of(k);
     const bool sign = nan ? (in[0] >> (f.mantissa + f.exponent) & 1) != 0 : first;
-    if (is(r, "abs"))
-        *out = with_sign(k, in[0], false);
-    else if (is(r, "neg"))
-        *out = with_sign(k, in[0], !sign);
+    if (is(r, "abs") || is(r, "neg"))
+        *out = nan ? (k == KIND_F64 ? carried(k, k, in[0]) : f.nan)
+                   : with_sign(k, in[0], is(r, "neg") && !sign);
     else if (is(r, "copysign"))
         *out = with_sign(k, in[1], sign);
     else if (is(r, "min") || is(r, "max"))
@@ -312,6 +323,10 @@ static bool element(const corpus_row *r, corpus_kind k, const uint64_t words[3],
     else
         return false;
     *out = limited(r, k, reference_round(k, s.v, s.rest, r->round));
+    for (int i = 2; k == KIND_F64 && s.v != s.v && i >= 0; i--) {
+        const quad operand = reference_value(k, in[i]);
+        *out = operand != operand ? carried(k, k, in[i]) : *out;
+    }
     return true;
 }
 
@@ -398,7 +413,7 @@ static bool tested(const reference_case *c, uint64_t out[2])
                            infinite,
                            v == v,
                            v != v,
-                           v == v && !infinite && magnitude(v) >= normal,
+                           v == v && !infinite && (v == 0 || magnitude(v) >= normal),
                            v == v && v != 0 && magnitude(v) < normal};
     out[0] = truths[r->imm];
     return is(r, "testp");
@@ -408,7 +423,11 @@ static bool tested(const reference_case *c, uint64_t out[2])
 
 static uint64_t narrowed(const corpus_row *r, corpus_kind to, uint64_t w)
 {
-    if ((r->flags & CORPUS_FTZ) != 0 && r->from == KIND_F32)
+    const bool ftz = (r->flags & CORPUS_FTZ) != 0 && r->from == KIND_F32;
+    const quad v = reference_value(r->from, w);
+    if (v != v && (r->from == KIND_F64 || to == KIND_F64))
+        return carried(r->from, to, ftz ? format_of(KIND_F32).nan : w);
+    if (ftz)
         w = flushed(KIND_F32, w);
     return reference_round(to, reference_value(r->from, w), 0, r->round);
 }
@@ -426,10 +445,11 @@ static bool converted(const reference_case *c, uint64_t out[2])
     }
     if (is(r, "whole")) {
         const uint64_t in = (r->flags & CORPUS_FTZ) != 0 ? flushed(r->type, w) : w;
-        out[0] =
-            limited(r, r->type,
-                    reference_round(r->type, reference_rint(reference_value(r->type, in), r->round),
-                                    0, CORPUS_RN));
+        const quad v = reference_value(r->type, in);
+        out[0] = v != v && r->type == KIND_F64
+                     ? carried(r->type, r->type, in)
+                     : limited(r, r->type,
+                               reference_round(r->type, reference_rint(v, r->round), 0, CORPUS_RN));
         return true;
     }
     if (!is(r, "cvt") || (!from_float && !to_float))
@@ -446,11 +466,16 @@ static bool converted(const reference_case *c, uint64_t out[2])
 
 /* ---- approximations: the true value, to be compared within a bound ---- */
 
-static bool approximated(const corpus_row *r, uint64_t w, uint64_t other, uint64_t *out)
+static corpus_kind element_kind(corpus_kind k)
 {
-    const corpus_kind k = r->type == KIND_F16X2 ? KIND_F16 : r->type;
-    const bool ftz = strstr(r->name, ".ftz") != NULL;
-    const double x = (double)reference_value(k, ftz && k == KIND_F32 ? flushed(k, w) : w);
+    return k == KIND_F16X2 ? KIND_F16 : k == KIND_BF16X2 ? KIND_BF16 : k;
+}
+
+static bool true_value(const corpus_row *r, uint64_t w, uint64_t other, double *out)
+{
+    const corpus_kind k = element_kind(r->type);
+    const bool ftz = k == KIND_F32 && strstr(r->name, ".ftz") != NULL;
+    const double x = (double)reference_value(k, ftz ? flushed(k, w) : w);
     double v = 0;
     if (is(r, "ex2"))
         v = exp2(x);
@@ -472,9 +497,23 @@ static bool approximated(const corpus_row *r, uint64_t w, uint64_t other, uint64
         v = x / (double)reference_value(k, other);
     else
         return false;
-    *out = reference_round(k, (quad)v, 0, CORPUS_RN);
-    if (ftz && k == KIND_F32)
-        *out = flushed(k, *out);
+    *out = ftz && fabs(v) < 0x1p-126 ? copysign(0.0, v) : v;
+    return true;
+}
+
+bool reference_true(const reference_case *c, bool high, double *out)
+{
+    const uint64_t w = reference_operand(c, 0);
+    const bool pair = c->row->type == KIND_F16X2;
+    return true_value(c->row, high ? w >> 16 : pair ? w & 0xffff : w, reference_operand(c, 1), out);
+}
+
+static bool approximated(const corpus_row *r, uint64_t w, uint64_t other, uint64_t *out)
+{
+    double v = 0;
+    if (!true_value(r, w, other, &v))
+        return false;
+    *out = reference_round(element_kind(r->type), (quad)v, 0, CORPUS_RN);
     return true;
 }
 
@@ -488,9 +527,7 @@ bool reference_float(const reference_case *c, uint64_t out[2])
     if (r->type < KIND_F16 || r->type > KIND_F64)
         return false;
     const bool pair = r->type == KIND_F16X2 || r->type == KIND_BF16X2;
-    const corpus_kind k = r->type == KIND_F16X2    ? KIND_F16
-                          : r->type == KIND_BF16X2 ? KIND_BF16
-                                                   : r->type;
+    const corpus_kind k = element_kind(r->type);
     const uint64_t low[3] = {in[0] & 0xffff, in[1] & 0xffff, in[2] & 0xffff};
     const uint64_t high[3] = {in[0] >> 16, in[1] >> 16, in[2] >> 16};
     uint64_t upper = 0;

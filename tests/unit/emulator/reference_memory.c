@@ -116,7 +116,10 @@ static bool less(corpus_kind k, uint64_t x, uint64_t y)
 
 static uint64_t float_sum(corpus_kind k, uint64_t x, uint64_t y)
 {
-    return reference_round(k, reference_value(k, x) + reference_value(k, y), 0, CORPUS_RN);
+    const quad a = reference_value(k, x), b = reference_value(k, y);
+    if (k == KIND_F64 && (a != a || b != b))
+        return (a != a ? x : y) | 1ull << 51; /* a NaN comes through */
+    return reference_round(k, a + b, 0, CORPUS_RN);
 }
 
 static uint64_t any_sum(corpus_kind k, uint64_t x, uint64_t y)
