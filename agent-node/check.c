@@ -15,12 +15,11 @@ enum { CHECK_RETRIES = 1 }; /* of the whole check, after the judge had to be res
 
 const char *check_family(const contract *terms, size_t i)
 {
-    for (size_t k = 0; i == terms->shape_count && k < terms->family_count; k++) {
-        if (strcmp(terms->families[k], "normal") == 0) {
-            return terms->families[k];
-        }
+    const family_list *families = &terms->families;
+    if (i == terms->shape_count && family_list_has(families, "normal")) {
+        return "normal";
     }
-    return terms->family_count > 0 ? terms->families[i % terms->family_count] : "normal";
+    return families->names[i % families->count];
 }
 
 static bool on_emu(const lane_facts *facts)

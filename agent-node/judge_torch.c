@@ -145,20 +145,44 @@ static json *sizes_json(const contract *terms, const contract_shape *shape, err 
     return TAKE(sizes);
 }
 
+/* ranges_json: {"index": [0, 9]} of the inputs that have one. */
+static json *ranges_json(const contract *terms, const contract_shape *shape, err *e)
+{
+    SCOPED(json_destroy) json *ranges = json_new_object();
+    for (size_t i = 0; i < terms->input_count; i++) {
+        int64_t bounds[2] = {0};
+        bool has;
+        if (contract_range(terms, i, shape, &has, bounds, e) < 0)
+            return NULL;
+        if (!has)
+            continue;
+        json *list = json_new_array();
+        json *low = json_new_int(bounds[0]), *high = json_new_int(bounds[1]);
+        json_append(list, &low);
+        json_append(list, &high);
+        json_set(ranges, terms->tensors[i].name, &list);
+    }
+    return TAKE(ranges);
+}
+
 /* case_json: a shape with everything evaluated: Python knows no expressions. */
 static json *case_json(const contract *terms, const contract_shape *shape, err *e)
 {
     int64_t reduction = 1;
     if (contract_reduction(terms, shape, &reduction, e) < 0)
         return NULL;
-    json *sizes = sizes_json(terms, shape, e);
-    if (sizes == NULL)
+    SCOPED(json_destroy) json *sizes = sizes_json(terms, shape, e);
+    json *ranges = ranges_json(terms, shape, e);
+    if (sizes == NULL || ranges == NULL) {
+        json_destroy(&ranges);
         return NULL;
+    }
     json *out = json_new_object();
     SCOPED(scoped_free) char *label = contract_shape_label(terms, shape);
     json_set_str(out, "label", label);
     json_set_int(out, "reduction", reduction);
     json_set(out, "sizes", &sizes);
+    json_set(out, "ranges", &ranges);
     return out;
 }
 

@@ -37,9 +37,6 @@ typedef struct names {
     const char *list[CONTRACT_DIMS_MAX + 1]; /* NULL-ended */
 } names;
 
-static const char *const families_known[] = {"normal",   "uniform", "zeros",    "constant",
-                                             "positive", "ties",    "integers", NULL};
-
 /* Names that mean something else in an expression. */
 static const char *const reserved[] = {"sm_count", "cc",  "on_emu",    "ceil_div",
                                        "min",      "max", "next_pow2", NULL};
@@ -204,11 +201,52 @@ static int read_tensor_shape(const reader *r, const json_cursor *item, contract_
     return 0;
 }
 
+static bool is_whole(dtype type)
+{
+    return type == DTYPE_I8 || type == DTYPE_U8 || type == DTYPE_I32 || type == DTYPE_I64;
+}
+
+static int read_value_range(const reader *r, const json_cursor *at, contract_tensor *out, err *e)
+{
+    json_cursor low, high;
+    size_t n;
+    if (json_want_array(at, 2, &n, e) < 0)
+        return -1;
+    if (n != 2)
+        return json_fail(at, e, "write the range as [lowest, highest]");
+    if (!is_whole(out->type))
+        return json_fail(at, e, "a range is for integers, not for %s", dtype_name(out->type));
+    json_element(at, 0, &low);
+    json_element(at, 1, &high);
+    if (read_expr(r, &low, &out->low.value, &out->low.text, e) < 0)
+        return -1;
+    return read_expr(r, &high, &out->high.value, &out->high.text, e);
+}
+
+/* read_domain reads what an input says about its values. */
+static int read_domain(const reader *r, const json_cursor *item, contract_tensor *out, err *e)
+{
+    static const char *const orders[] = {"sorted", NULL};
+    json_cursor at;
+    int choice;
+    if (json_maybe(item, "range", &at) && read_value_range(r, &at, out, e) < 0)
+        return -1;
+    if (json_maybe(item, "order", &at)) {
+        if (json_want_choice(&at, orders, &choice, e) < 0)
+            return -1;
+        out->ascending = true;
+    }
+    return json_maybe(item, "families", &at) ? family_read(&at, &out->families, e) : 0;
+}
+
 /* read_tensors appends the tensors of one list; *count of them. */
 static int read_tensors(const reader *r, const json_cursor *root, const char *key, size_t *count,
                         err *e)
 {
-    static const char *const keys[] = {"name", "dtype", "shape", NULL};
+    static const char *const input[] = {"name",  "dtype",    "shape", "range",
+                                        "order", "families", NULL};
+    static const char *const output[] = {"name", "dtype", "shape", NULL};
+    const char *const *keys = count == &r->c->input_count ? input : output;
     json_cursor list;
     size_t n, have = r->c->input_count + r->c->output_count;
     if (json_member(root, key, &list, e) < 0 ||
@@ -223,7 +261,8 @@ static int read_tensors(const reader *r, const json_cursor *root, const char *ke
         *tensor = (contract_tensor){.name = xstrdup(item.name)};
         *count += 1;
         if (read_dtype(&item.at, &tensor->type, e) < 0 ||
-            read_tensor_shape(r, &item.at, tensor, e) < 0)
+            read_tensor_shape(r, &item.at, tensor, e) < 0 ||
+            read_domain(r, &item.at, tensor, e) < 0)
             return -1;
     }
     return 0;
@@ -283,57 +322,22 @@ static int read_scalars(const reader *r, const json_cursor *root, err *e)
     return 0;
 }
 
-static bool has_family(const contract *c, const char *name)
-{
-    for (size_t i = 0; i < c->family_count; i++)
-        if (strcmp(c->families[i], name) == 0)
-            return true;
-    return false;
-}
-
 static int read_families(const reader *r, const json_cursor *root, err *e)
 {
-    json_cursor list, at;
-    size_t n;
-    if (json_member(root, "values", &list, e) < 0 ||
-        json_want_array(&list, CONTRACT_FAMILIES_MAX, &n, e) < 0)
+    json_cursor list;
+    if (json_member(root, "values", &list, e) < 0)
         return -1;
-    if (n == 0)
-        return json_fail(&list, e, "name at least one value family");
-    r->c->families = xcalloc(n, sizeof *r->c->families);
-    for (size_t i = 0; i < n; i++) {
-        int choice;
-        json_element(&list, i, &at);
-        if (json_want_choice(&at, families_known, &choice, e) < 0)
-            return -1;
-        if (has_family(r->c, families_known[choice]))
-            return json_fail(&at, e, "'%s' is named twice", families_known[choice]);
-        r->c->families[r->c->family_count++] = xstrdup(families_known[choice]);
-    }
-    return 0;
+    return family_read(&list, &r->c->families, e);
 }
 
 /* ---- reading: shapes ---- */
 
-/* check_shape evaluates everything once at a declared shape. */
-static int check_shape(const contract *c, const json_cursor *at, const contract_shape *shape,
-                       err *e)
-{
-    err inner;
-    int64_t ignored;
-    for (size_t i = 0; i < c->input_count + c->output_count; i++)
-        if (contract_elements(c, i, shape, &ignored, &inner) < 0)
-            return json_fail(at, e, "%s", inner.text);
-    if (contract_reduction(c, shape, &ignored, &inner) < 0)
-        return json_fail(at, e, "%s", inner.text);
-    return 0;
-}
-
 static int read_shape(const contract *c, const json_cursor *at, contract_shape *out, err *e)
 {
+    err inner;
     if (contract_shape_read(c, at, out, e) < 0)
         return -1;
-    return check_shape(c, at, out, e);
+    return contract_fits(c, out, &inner) < 0 ? json_fail(at, e, "%s", inner.text) : 0;
 }
 
 static int read_shapes(const reader *r, const json_cursor *root, err *e)
@@ -428,6 +432,11 @@ static void tensor_fini(contract_tensor *tensor)
         expr_destroy(&tensor->shape[i]);
         free(tensor->shape_text[i]);
     }
+    expr_destroy(&tensor->low.value);
+    expr_destroy(&tensor->high.value);
+    free(tensor->low.text);
+    free(tensor->high.text);
+    family_list_fini(&tensor->families);
 }
 
 void contract_destroy(contract **self)
@@ -441,11 +450,9 @@ void contract_destroy(contract **self)
         tensor_fini(&c->tensors[i]);
     for (size_t i = 0; i < c->scalar_count; i++)
         free(c->scalars[i].name);
-    for (size_t i = 0; i < c->family_count; i++)
-        free(c->families[i]);
     expr_destroy(&c->reduction);
     free(c->reduction_text);
-    free(c->families);
+    family_list_fini(&c->families);
     free(c->shapes);
     free(c->scalars);
     free(c->tensors);
@@ -469,7 +476,25 @@ static json *dims_json(const contract *self)
     return list;
 }
 
-static json *tensors_json(const contract *self, size_t first, size_t count)
+/* domain_json adds what an input says about its values, where it says something. */
+static void domain_json(const contract_tensor *tensor, bool families, json *item)
+{
+    if (tensor->low.text != NULL) {
+        json *range = json_new_array();
+        json *low = json_new_str(tensor->low.text), *high = json_new_str(tensor->high.text);
+        json_append(range, &low);
+        json_append(range, &high);
+        json_set(item, "range", &range);
+    }
+    if (tensor->ascending)
+        json_set_str(item, "order", "sorted");
+    if (families && tensor->families.count > 0) {
+        json *list = family_list_json(&tensor->families);
+        json_set(item, "families", &list);
+    }
+}
+
+static json *tensors_json(const contract *self, size_t first, size_t count, bool families)
 {
     json *list = json_new_array();
     for (size_t i = first; i < first + count; i++) {
@@ -482,6 +507,7 @@ static json *tensors_json(const contract *self, size_t first, size_t count)
         json_set_str(item, "name", tensor->name);
         json_set_str(item, "dtype", dtype_name(tensor->type));
         json_set(item, "shape", &shape);
+        domain_json(tensor, families, item);
         json_append(list, &item);
     }
     return list;
@@ -504,16 +530,6 @@ static json *scalars_json(const contract *self)
     return list;
 }
 
-static json *families_json(const contract *self)
-{
-    json *list = json_new_array();
-    for (size_t i = 0; i < self->family_count; i++) {
-        json *name = json_new_str(self->families[i]);
-        json_append(list, &name);
-    }
-    return list;
-}
-
 static json *shapes_json(const contract *self)
 {
     json *list = json_new_array();
@@ -524,13 +540,12 @@ static json *shapes_json(const contract *self)
     return list;
 }
 
-json *contract_to_json(const contract *self)
+static json *terms_json(const contract *self, bool families)
 {
     json *dims = dims_json(self);
-    json *inputs = tensors_json(self, 0, self->input_count);
-    json *outputs = tensors_json(self, self->input_count, self->output_count);
+    json *inputs = tensors_json(self, 0, self->input_count, families);
+    json *outputs = tensors_json(self, self->input_count, self->output_count, false);
     json *scalars = scalars_json(self);
-    json *families = families_json(self);
     json *shapes = shapes_json(self);
     json *benchmark = contract_shape_json(self, &self->benchmark);
     json *out = json_new_object();
@@ -540,11 +555,24 @@ json *contract_to_json(const contract *self)
     json_set(out, "scalars", &scalars);
     json_set(out, "outputs", &outputs);
     json_set_str(out, "reduction", self->reduction_text);
-    json_set(out, "values", &families);
+    if (families) {
+        json *list = family_list_json(&self->families);
+        json_set(out, "values", &list);
+    }
     json_set_bool(out, "order_free", self->order_free);
     json_set(out, "shapes", &shapes);
     json_set(out, "benchmark", &benchmark);
     return out;
+}
+
+json *contract_to_json(const contract *self)
+{
+    return terms_json(self, true);
+}
+
+json *contract_told_json(const contract *self)
+{
+    return terms_json(self, false);
 }
 
 char *contract_text(const contract *self)
@@ -628,6 +656,52 @@ int contract_elements(const contract *self, size_t tensor, const contract_shape 
         return fail_at(self, shape, "tensor", t->name, "the size in bytes overflows", e);
     *out = count;
     return 0;
+}
+
+/* What an integer type holds. */
+static void type_range(dtype type, int64_t out[2])
+{
+    static const int64_t table[DTYPE_COUNT][2] = {[DTYPE_I8] = {INT8_MIN, INT8_MAX},
+                                                  [DTYPE_U8] = {0, UINT8_MAX},
+                                                  [DTYPE_I32] = {INT32_MIN, INT32_MAX},
+                                                  [DTYPE_I64] = {INT64_MIN, INT64_MAX}};
+    memcpy(out, table[type], sizeof table[type]);
+}
+
+int contract_range(const contract *self, size_t tensor, const contract_shape *shape, bool *has,
+                   int64_t out[2], err *e)
+{
+    const contract_tensor *t = &self->tensors[tensor];
+    expr_var vars[CONTRACT_DIMS_MAX];
+    int64_t bounds[2] = {0}, type[2], elements;
+    err inner;
+    *has = t->low.text != NULL;
+    if (!*has)
+        return 0;
+    contract_vars(self, shape, vars);
+    if (expr_eval(t->low.value, vars, self->dim_count, &bounds[0], &inner) < 0 ||
+        expr_eval(t->high.value, vars, self->dim_count, &bounds[1], &inner) < 0)
+        return fail_at(self, shape, "range of", t->name, inner.text, e);
+    if (contract_elements(self, tensor, shape, &elements, e) < 0)
+        return -1;
+    type_range(t->type, type);
+    if (elements > 0 && bounds[0] > bounds[1])
+        return fail_at(self, shape, "range of", t->name, "no value lies in it", e);
+    if (elements > 0 && (bounds[0] < type[0] || bounds[1] > type[1]))
+        return fail_at(self, shape, "range of", t->name, "its dtype cannot hold it", e);
+    memcpy(out, bounds, sizeof bounds);
+    return 0;
+}
+
+int contract_fits(const contract *self, const contract_shape *shape, err *e)
+{
+    int64_t ignored, range[2];
+    bool has;
+    for (size_t i = 0; i < self->input_count + self->output_count; i++)
+        if (contract_elements(self, i, shape, &ignored, e) < 0 ||
+            contract_range(self, i, shape, &has, range, e) < 0)
+            return -1;
+    return contract_reduction(self, shape, &ignored, e);
 }
 
 int contract_reduction(const contract *self, const contract_shape *shape, int64_t *out, err *e)

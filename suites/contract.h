@@ -17,6 +17,7 @@
 #include "common/hash.h"
 #include "common/json.h"
 #include "suites/dtype.h"
+#include "suites/family.h"
 
 enum {
     CONTRACT_DIMS_MAX = 16,
@@ -24,8 +25,7 @@ enum {
     CONTRACT_SCALARS_MAX = 32,
     CONTRACT_RANK_MAX = 8,
     CONTRACT_SHAPES_MAX = 64,
-    CONTRACT_NAME_MAX = 63,
-    CONTRACT_FAMILIES_MAX = 16
+    CONTRACT_NAME_MAX = 63
 };
 
 #define CONTRACT_DIM_LIMIT (INT64_C(1) << 40) /* no dimension is larger */
@@ -35,12 +35,21 @@ typedef struct contract_dim {
     int64_t min, max; /* hidden shapes are drawn from this range */
 } contract_dim;
 
+/* An expression over the dims, or nothing (text NULL). */
+typedef struct contract_bound {
+    expr *value;
+    char *text;
+} contract_bound;
+
 typedef struct contract_tensor {
     char *name;
     dtype type;
     size_t rank; /* 0: a scalar tensor of one element */
     expr *shape[CONTRACT_RANK_MAX];
     char *shape_text[CONTRACT_RANK_MAX];
+    contract_bound low, high; /* integer inputs: values lie in low … high; both or neither */
+    bool ascending;           /* inputs: values ascend along the last dimension */
+    family_list families;     /* inputs: the only ones; none: all of the contract's */
 } contract_tensor;
 
 typedef struct contract_scalar {
@@ -66,9 +75,8 @@ typedef struct contract {
     contract_shape benchmark;
     char *reduction_text; /* reduction length K, an expression over the dims ("1": elementwise) */
     expr *reduction;
-    char **families; /* value families, names as in agent-node/judge/values.py */
-    size_t family_count;
-    bool order_free; /* atomics may reorder: compare reruns by the bound */
+    family_list families; /* dealt over the shapes */
+    bool order_free;      /* atomics may reorder: compare reruns by the bound */
 } contract;
 
 /* contract_read reads the canonical JSON object (contract_to_json's form). */
@@ -79,6 +87,9 @@ contract *contract_parse(const char *text, size_t size, const char *origin, err 
 contract *contract_read_problem(const json_cursor *c, const char *problem, err *e);
 void contract_destroy(contract **self);
 json *contract_to_json(const contract *self);
+/* contract_told_json is what a model is told: all but the value families, since how it is checked is not
+ * its business. */
+json *contract_told_json(const contract *self);
 /* contract_text is the canonical one-line JSON (caller frees); contract_hash its SHA-256. */
 char *contract_text(const contract *self);
 hash contract_hash(const contract *self);
@@ -89,6 +100,12 @@ int contract_elements(const contract *self, size_t tensor, const contract_shape 
 /* contract_tensor_shape: its sizes. */
 int contract_tensor_shape(const contract *self, size_t tensor, const contract_shape *shape,
                           int64_t out[CONTRACT_RANK_MAX], err *e);
+/* contract_range: the bounds of an input's values at a shape; *has says whether there are any. Fails
+ * where the input has elements and no value fits. */
+int contract_range(const contract *self, size_t tensor, const contract_shape *shape, bool *has,
+                   int64_t out[2], err *e);
+/* contract_fits: everything can be evaluated at this shape: sizes, ranges, the reduction. */
+int contract_fits(const contract *self, const contract_shape *shape, err *e);
 /* contract_reduction: K at a shape, at least 1. */
 int contract_reduction(const contract *self, const contract_shape *shape, int64_t *out, err *e);
 /* contract_vars lists the dims as expression variables; out holds dim_count entries. */

@@ -20,7 +20,7 @@ import torch
 
 import cause
 import sentinel
-from values import ZERO_MEAN
+import values
 
 UNIT = {"f16": 2.0 ** -11, "bf16": 2.0 ** -8, "f32": 2.0 ** -24, "f64": 2.0 ** -53}
 # f16 subnormals are never flushed; those of the others may be.
@@ -38,14 +38,14 @@ EXACT_MAX = 2.0 ** 24  # whole numbers up to here add up without rounding in fp3
 class Budget:
     """The constants of one output at one shape."""
 
-    def __init__(self, tensor, reduction, family):
+    def __init__(self, tensor, reduction, unbiased):
         self.unit = UNIT[tensor.dtype_name]
         self.unit_acc = 2.0 ** -53 if tensor.dtype_name == "f64" else 2.0 ** -24
         self.tiny = TINY[tensor.dtype_name]
         self.overflow = OVERFLOW[tensor.dtype_name]
         self.half = tensor.dtype_name in ("f16", "bf16")
         self.root = math.sqrt(reduction)
-        self.unbiased = family in ZERO_MEAN
+        self.unbiased = unbiased
         self.reduction_factor = LAMBDA * self.root if self.unbiased else float(reduction)
         self.reduction_factor = max(self.reduction_factor, LAMBDA)
 
@@ -69,8 +69,8 @@ def rows_of(values, rank):
 
 
 def check(tensor, y, truth, salt):
-    """A Finding, or None and the numbers of a right answer. truth is (o, r, g, K, family)."""
-    o, r, g, reduction, family = truth
+    """A Finding, or None and the numbers of a right answer. truth is (o, r, g, K, family, unbiased)."""
+    o, r, g, reduction, family, unbiased = truth
     if y.numel() == 0:
         return None, {}
     left = sentinel.unwritten(tensor, y, salt).reshape(-1)
@@ -83,7 +83,7 @@ def check(tensor, y, truth, salt):
         bad = (y.double() != o).reshape(-1)
         if bool(bad.any()):
             return Finding("exact", bad, int(bad.to(torch.uint8).argmax()), {}), {}
-    return check_float(tensor, y, (o, r, g), Budget(tensor, reduction, family))
+    return check_float(tensor, y, (o, r, g), Budget(tensor, reduction, unbiased))
 
 
 def check_exact(tensor, y, o, r, left):
@@ -259,10 +259,11 @@ ORDER = ("unwritten", "class", "exact", "element", "precision")
 def judge(problem, case, family, answer, truth, inputs, salt):
     """The reply of the request `compare`: the first failure in ORDER over all outputs."""
     rows, failures = [], []
+    unbiased = values.is_unbiased(problem.inputs, family)
     for i, tensor in enumerate(problem.outputs):
         o, r, g = truth.oracle[i], truth.reference[i], truth.gamma[i]
         y = answer[i]
-        finding, numbers = check(tensor, y, (o, r, g, case.reduction, family), salt)
+        finding, numbers = check(tensor, y, (o, r, g, case.reduction, family, unbiased), salt)
         row = {"name": tensor.name, "dtype": tensor.dtype_name, "shape": list(y.shape),
                "elements": y.numel(), "equal": finding is None}
         row.update(numbers)

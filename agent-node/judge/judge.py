@@ -138,8 +138,8 @@ class Judge:
 
     def _contract_case(self, problem, case):
         family = "normal" if "normal" in problem.families else problem.families[0]
-        inputs = [values.draw(tensor, case.sizes[tensor.name], family, 1, 0, self.device)
-                  for tensor in problem.inputs]
+        inputs = [values.draw(tensor, case.sizes[tensor.name], family, 1, 0, self.device,
+                              bounds=case.ranges.get(tensor.name)) for tensor in problem.inputs]
         first = oracle.native(problem, inputs, not self.cuda)
         oracle.check_outputs(problem, case, first, "", DTYPE_NAMES)
         again = oracle.native(problem, inputs, not self.cuda)
@@ -172,7 +172,8 @@ class Judge:
         self.staging.arrange(problem, case, slots)
         for slot, tensors in enumerate(self.staging.inputs):
             for tensor, out in zip(problem.inputs, tensors):
-                values.draw(tensor, case.sizes[tensor.name], family, seed, slot, self.device, out)
+                values.draw(tensor, case.sizes[tensor.name], family, seed, slot, self.device, out,
+                            case.ranges.get(tensor.name))
         self.staging.settle()
         self.drawn = (case, family)
 

@@ -47,6 +47,8 @@ class Tensor:
         self.dtype = DTYPES[row["dtype"]]
         self.item_size = ITEM_SIZES[row["dtype"]]
         self.is_float = self.dtype.is_floating_point
+        self.ascending = row.get("order") == "sorted"
+        self.families = row.get("families", ())
 
 
 class Case:
@@ -55,8 +57,8 @@ class Case:
     def __init__(self, row):
         self.label = row["label"]
         self.sizes = {name: tuple(size) for name, size in row["sizes"].items()}
+        self.ranges = row.get("ranges", {})
         self.reduction = max(1, row["reduction"])
-        self.benchmark = bool(row.get("benchmark", False))
 
     def elements(self, tensor):
         count = 1

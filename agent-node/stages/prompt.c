@@ -51,8 +51,7 @@ static void add_device(buf *out, const lane_facts *facts)
 char *prompt_problem(const pipeline *p)
 {
     SCOPED(buf_fini) buf out;
-    SCOPED(json_destroy) json *terms = contract_to_json(p->terms);
-    json_remove(terms, "values"); /* how it is checked is not the model's business */
+    SCOPED(json_destroy) json *terms = contract_told_json(p->terms);
     SCOPED(scoped_free) char *dump = json_dump_pretty(terms);
     buf_init(&out, PROMPT_MAX);
     buf_printf(&out, "## Task\n%s\n\n## Contract\n```json\n%s```\n\n", p->prompt, dump);

@@ -313,9 +313,9 @@ static void the_internal_suite_keeps_its_contracts(void **state)
             judge_contract(*state, &report, &e) < 0)
             fail_msg("%s: %s", p->id, e.text);
         assert_true(report.shapes_run >= 3);
-        for (size_t f = 0; f < p->terms->family_count; f++) {
+        for (size_t f = 0; f < p->terms->families.count; f++) {
             judge_staging staging = {0};
-            judge_draw_request request = {&p->terms->shapes[2], 9, p->terms->families[f], 2};
+            judge_draw_request request = {&p->terms->shapes[2], 9, p->terms->families.names[f], 2};
             if (judge_draw(*state, &request, &staging, &e) < 0)
                 fail_msg("%s: %s", p->id, e.text);
             judge_staging_fini(&staging);

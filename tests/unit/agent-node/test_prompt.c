@@ -98,8 +98,8 @@ static void what_is_hidden_stays_hidden(void **state)
         assert_lacks(problem, secrets[i]);
         assert_lacks(system, secrets[i]);
     }
-    for (size_t i = 0; i < p->terms->family_count; i++) {
-        SCOPED(scoped_free) char *quoted = xasprintf("\"%s\"", p->terms->families[i]);
+    for (size_t i = 0; i < p->terms->families.count; i++) {
+        SCOPED(scoped_free) char *quoted = xasprintf("\"%s\"", p->terms->families.names[i]);
         assert_lacks(problem, quoted);
     }
     for (size_t i = 0; i < sizeof(purposes) / sizeof(purposes[0]); i++) {

@@ -63,6 +63,10 @@ class Case(unittest.TestCase):
         return verdict
 
 
+# Sums of `large` overflow fp32 on the way, whatever the order.
+SUMMABLE = [family for family in values.FAMILIES if family != "large"]
+
+
 class Honest(Case):
     def test_the_oracle_rounded_to_the_dtype_passes_for_every_family(self):
         for dtype in ("f16", "bf16", "f32", "f64"):
@@ -74,7 +78,7 @@ class Honest(Case):
 
     def test_sequential_fp32_sums_pass_up_to_16384_terms(self):
         for cols in (1, 2, 31, 257, 4096, 16384):
-            for family in values.FAMILIES:
+            for family in SUMMABLE:
                 with self.subTest(cols=cols, family=family):
                     bench = unary(SUM_ROWS, "f32", 37, cols, family, (37,))
                     self.passes(bench, sequential_sums(bench.inputs[0]))

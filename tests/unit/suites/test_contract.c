@@ -47,7 +47,7 @@ static void fields_are_where_they_belong(void **state)
     assert_int_equal(c->tensors[0].rank, 2);
     assert_int_equal(c->shape_count, 2);
     assert_int_equal(c->benchmark.dims[0], 4096);
-    assert_string_equal(c->families[1], "zeros");
+    assert_string_equal(c->families.names[1], "zeros");
     assert_false(c->order_free);
 }
 
@@ -74,6 +74,44 @@ static void yaml_and_json_give_the_same_contract(void **state)
     SCOPED(scoped_free) char *from_yaml = contract_text(a);
     SCOPED(scoped_free) char *from_json = contract_text(b);
     assert_string_equal(from_yaml, from_json);
+}
+
+static const char with_domain[] =
+    "{'problem':'p','dims':[{'name':'n','min':0,'max':99},{'name':'k','min':1,'max':9}],"
+    "'inputs':[{'name':'x','dtype':'i32','shape':['n'],'range':['-k','k - 1'],'order':'sorted',"
+    "'families':['uniform','constant']}],'scalars':[],"
+    "'outputs':[{'name':'y','dtype':'i32','shape':['n']}],"
+    "'reduction':'1','values':['uniform'],'order_free':false,"
+    "'shapes':[{'n':0,'k':3}],'benchmark':{'n':7,'k':3}}";
+
+static void what_an_input_says_of_its_values_is_kept(void **state)
+{
+    (void)state;
+    SCOPED(scoped_free) char *text = sample_quote(with_domain);
+    SCOPED(contract_destroy) contract *c = contract_parse(text, strlen(text), "c", NULL);
+    assert_non_null(c);
+    SCOPED(scoped_free) char *written = contract_text(c);
+    SCOPED(contract_destroy) contract *again = contract_parse(written, strlen(written), "c", NULL);
+    assert_non_null(again);
+    SCOPED(scoped_free) char *second = contract_text(again);
+    assert_string_equal(written, second);
+    assert_non_null(strstr(written, "\"range\":[\"-k\",\"k - 1\"]"));
+    SCOPED(json_destroy) json *told = contract_told_json(c);
+    const json *input = json_at(json_get(told, "inputs"), 0);
+    assert_null(json_get(told, "values"));
+    assert_null(json_get(input, "families"));
+    assert_non_null(json_get(input, "range"));
+    assert_true(c->tensors[0].ascending);
+    assert_int_equal(c->tensors[0].families.count, 2);
+    assert_true(family_list_has(&c->tensors[0].families, "constant"));
+    int64_t range[2] = {0};
+    bool has = false;
+    assert_int_equal(contract_range(c, 0, &c->benchmark, &has, range, NULL), 0);
+    assert_true(has);
+    assert_int_equal(range[0], -3);
+    assert_int_equal(range[1], 2);
+    assert_int_equal(contract_range(c, 1, &c->benchmark, &has, range, NULL), 0);
+    assert_false(has);
 }
 
 static void check_refusal(const char *text, const char *const *pieces, size_t count)
@@ -130,6 +168,20 @@ static void every_fault_names_file_pointer_and_cause(void **state)
         {"'dtype':'f32','value':1e-5", "'dtype':'i32','value':2147483648", "/scalars/0/value",
          "2147483648"},
         {"'dtype':'f32','value':1e-5", "'dtype':'i64','value':1.5", "/scalars/0/value", "integer"},
+        {"'shape':['cols']", "'shape':['cols'],'range':[0,1]", "/inputs/1/range", "not for f16"},
+        {"'shape':['cols']", "'shape':['cols'],'order':'up'", "/inputs/1/order", "up"},
+        {"'shape':['cols']", "'shape':['cols'],'families':['sums']", "/inputs/1/families/0",
+         "sums"},
+        {"'shape':['rows','cols']}],'reduction'", "'shape':['rows'],'order':'sorted'}],'reduction'",
+         "/outputs/0/order", "unknown key"},
+        {"'dtype':'f16','shape':['cols']", "'dtype':'u8','shape':['cols'],'range':[0]",
+         "/inputs/1/range", "[lowest, highest]"},
+        {"'dtype':'f16','shape':['cols']", "'dtype':'u8','shape':['cols'],'range':[0,'k']",
+         "/inputs/1/range/1", "k"},
+        {"'dtype':'f16','shape':['cols']", "'dtype':'u8','shape':['cols'],'range':[0,'cols']",
+         "/benchmark", "cannot hold"},
+        {"'dtype':'f16','shape':['cols']", "'dtype':'u8','shape':['cols'],'range':['rows',2]",
+         "/shapes/1", "no value"},
         {"'reduction':'cols'", "'reduction':'cols *'", "/reduction", "column"},
         {"['normal','zeros']", "[]", "/values", "at least one"},
         {"['normal','zeros']", "['normal','gaussian']", "/values/1", "gaussian"},
@@ -260,6 +312,7 @@ int main(void)
         cmocka_unit_test(the_canonical_text_reads_back_to_the_same_text_and_hash),
         cmocka_unit_test(fields_are_where_they_belong),
         cmocka_unit_test(yaml_and_json_give_the_same_contract),
+        cmocka_unit_test(what_an_input_says_of_its_values_is_kept),
         cmocka_unit_test(every_fault_names_file_pointer_and_cause),
         cmocka_unit_test(a_file_cut_anywhere_is_refused),
         cmocka_unit_test(scalars_and_order_free_may_be_left_out),
