@@ -146,23 +146,32 @@ const region *memory_near(const emu_memory *self, uint64_t address)
     return found;
 }
 
+/* Pages that are there already: workers that meet fresh ones wait for one another in the kernel. */
+static void clear_marks(emu_memory *m)
+{
+    if (m->marks != NULL) {
+        memset(m->marks, 0, m->dirty * sizeof *m->marks);
+        return;
+    }
+    void *fresh = mmap(NULL, MARKS_BYTES, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (fresh == MAP_FAILED)
+        abort();
+    m->marks = fresh;
+}
+
 void memory_begin(emu_memory *self)
 {
     uint64_t next = 0;
+    clear_marks(self);
     for (size_t i = 0; i < self->count; i++) {
         region *r = &self->regions[i];
         r->first_mark = next;
         if (!r->is_input)
             next += (r->bytes >> r->granule_shift) + 1;
     }
+    self->dirty = next < 1u << MARK_SLOTS_BITS ? next : 1u << MARK_SLOTS_BITS;
     memset(self->released, 0, sizeof self->released);
-    if (self->marks != NULL)
-        munmap(self->marks, MARKS_BYTES);
-    void *fresh = mmap(NULL, MARKS_BYTES, PROT_READ | PROT_WRITE,
-                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (fresh == MAP_FAILED)
-        abort();
-    self->marks = fresh;
 }
 
 /* ---- bits ---- */

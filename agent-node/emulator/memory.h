@@ -38,7 +38,8 @@ typedef struct mark {
 struct emu_memory {
     region *regions; /* by base */
     size_t count, cap;
-    mark *marks; /* 1 << MARK_SLOTS_BITS */
+    mark *marks;  /* 1 << MARK_SLOTS_BITS, or NULL before the first launch */
+    size_t dirty; /* marks from the first on that the last launch may have left */
     uint32_t released[FLAG_TABLE];
 };
 

@@ -9,8 +9,11 @@
 #include <cmocka.h>
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "common/buf.h"
 #include "common/scoped.h"
@@ -163,6 +166,64 @@ static void a_block_that_needs_too_much_memory_is_refused(void **state)
     expect(&rig, EMU_UNSUPPORTED, "MiB");
     rig_launch(&rig, m, "k", 1, 32);
     rig_expect_clean(&rig);
+}
+
+/* Six blocks of a thousand threads wait for one another, so that all are held at once; each thread has 3 KB
+ * of its own, each block 40 KB of shared memory, and four million bytes of `out` are written. */
+static const char greedy[] =
+    HEAD ".shared .align 4 .b8 s[40000];\n"
+         ".visible .entry k(.param .u64 out, .param .u64 counter)\n{\n"
+         ".local .align 8 .b8 own[2800];\n"
+         ".reg .pred %p<4>; .reg .b32 %r<8>; .reg .b64 %d<8>;\n"
+         "ld.param.u64 %d1, [out]; ld.param.u64 %d5, [counter];\n"
+         "mov.u32 %r2, %tid.x; mov.u32 %r3, %ctaid.x; mad.lo.u32 %r2, %r3, 1024, %r2;\n"
+         "mov.u64 %d3, own; st.local.u32 [%d3+2796], %r2;\n"
+         "mov.u32 %r3, %tid.x; mul.lo.u32 %r3, %r3, 4; mov.u32 %r4, s; add.u32 %r4, %r4, %r3;\n"
+         "st.shared.u32 [%r4], %r2;\n"
+         "atom.global.add.u32 %r5, [%d5], 1;\n"
+         "wait:\nld.volatile.global.u32 %r5, [%d5]; setp.lt.u32 %p1, %r5, 6144; @%p1 bra wait;\n"
+         "mov.u32 %r6, 0;\n"
+         "more:\nmad.wide.u32 %d2, %r2, 4, %d1; st.global.u32 [%d2], %r2;\n"
+         "add.u32 %r2, %r2, 8192; add.u32 %r6, %r6, 1; setp.lt.u32 %p2, %r6, 128; @%p2 bra more;\n"
+         "ret;\n}\n";
+
+enum { GREEDY_WORDS = 1 << 20 };
+
+static size_t resident_bytes(void)
+{
+    unsigned long long total = 0, resident = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    assert_non_null(f);
+    assert_int_equal(fscanf(f, "%llu %llu", &total, &resident), 2);
+    fclose(f);
+    return (size_t)resident * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static size_t peak_bytes(void)
+{
+    struct rusage use;
+    assert_int_equal(getrusage(RUSAGE_SELF, &use), 0);
+    return (size_t)use.ru_maxrss * 1024;
+}
+
+static void memory_beside_the_buffers_is_bounded(void **state)
+{
+    (void)state;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    skip(); /* the sanitizer's own memory would be counted */
+#endif
+    SCOPED(emu_module_destroy) emu_module *m = rig_ptx(greedy);
+    SCOPED(emu_rig_fini) emu_rig rig;
+    emu_rig_init(&rig);
+    rig.workers = 2;
+    rig_buffer(&rig, "out", RIG_OUTPUT, 4, GREEDY_WORDS);
+    rig_buffer(&rig, "counter", RIG_READY, 4, 1);
+    const size_t before = resident_bytes(); /* buffers included: the rig has cleared them */
+    rig_launch(&rig, m, "k", 8, 1024);
+    rig_expect_clean(&rig);
+    const size_t taken = peak_bytes() - before;
+    assert_true(taken > 32u << 20); /* else nothing was tried */
+    assert_true(taken <= (size_t)EMU_OVERHEAD_MAX);
 }
 
 static void recursion_and_pointers_to_functions_are_refused(void **state)
@@ -409,6 +470,7 @@ static void dimensions_are_numbered_as_cuda_does(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(memory_beside_the_buffers_is_bounded), /* first: it looks at the peak */
         cmocka_unit_test(launches_that_do_not_fit_are_told),
         cmocka_unit_test(an_argument_of_another_size_is_told),
         cmocka_unit_test(examining_does_not_run),
