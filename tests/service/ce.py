@@ -19,6 +19,7 @@ import traceback
 
 BIN = pathlib.Path(os.environ["CE_BIN"]).resolve()  # ctest sets both; by hand: build/dev/bin
 SRC = pathlib.Path(os.environ["CE_SRC"]).resolve()
+SHIPPED = re.findall(r"^  - (\w+)$", (SRC / "suites/internal/suite.yaml").read_text(), re.MULTILINE)
 PATIENCE = float(os.environ.get("CE_PATIENCE", "60"))
 
 

@@ -1,0 +1,11 @@
+// The gate alone: hard sigmoid.
+// SPDX-License-Identifier: MIT
+#include <cuda_bf16.h>
+
+extern "C" __global__ void hard_swish(const __nv_bfloat16 *__restrict__ x,
+                                      __nv_bfloat16 *__restrict__ y, long long n)
+{
+    const long long step = (long long)gridDim.x * blockDim.x;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+        y[i] = __float2bfloat16_rn(__saturatef(__bfloat162float(x[i]) / 6.0f + 0.5f));
+}

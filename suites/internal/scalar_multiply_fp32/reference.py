@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: MIT
+def reference(x, factor):
+    return x * factor
