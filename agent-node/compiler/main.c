@@ -8,6 +8,7 @@
  * is a COMPILED with outcome not_run, the error's code in `detail` (err_code_name) and its text.
  *
  * SPDX-License-Identifier: MIT */
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +56,15 @@ static const cli_command command = {.name = "",
                                     .arguments = "",
                                     .examples = "  ce-compiler --fd 3\n",
                                     .options = options};
+
+/* keep_memory: NVRTC frees what it used after every compile. Kept in the process, the next compile need
+ * not fetch the pages from the kernel again (1,600 to 2,000 faults, 5 to 10 ms). */
+static void keep_memory(void)
+{
+    mallopt(M_TRIM_THRESHOLD, 512 << 20);
+    mallopt(M_MMAP_THRESHOLD, 32 << 20); /* the most that malloc takes */
+    mallopt(M_TOP_PAD, 16 << 20);
+}
 
 static void report(int fd, uint64_t seq, const err *e)
 {
@@ -176,6 +186,7 @@ int main(int argc, char **argv)
         return 0;
     }
     signal(SIGXFSZ, SIG_IGN);
+    keep_memory();
     /* Relative includes and line information start at the root, not where the node was started. */
     if (chdir("/") != 0)
         return 1;
