@@ -75,3 +75,15 @@ void stats_wilson(size_t k, size_t n, double *low, double *high)
     *low = k == 0 ? 0 : centre - half; /* exact ends, free of rounding */
     *high = k == n ? 1 : centre + half;
 }
+
+double stats_pass_at_k(size_t n, size_t c, size_t k)
+{
+    if (k == 0 || n < k || c > n)
+        return (double)NAN;
+    if (n - c < k)
+        return 1;
+    double none = 1;
+    for (size_t i = n - c + 1; i <= n; i++)
+        none *= 1 - (double)k / (double)i;
+    return 1 - none;
+}

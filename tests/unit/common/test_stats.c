@@ -92,9 +92,29 @@ static void the_wilson_interval_matches_published_values(void **state)
     assert_true(isnan(low) && isnan(high));
 }
 
+static void pass_at_k_counts_subsets(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t n, c, k;
+        double expected; /* 1 - C(n-c, k) / C(n, k), by hand */
+    } rows[] = {{1, 0, 1, 0},       {1, 1, 1, 1},
+                {5, 2, 1, 0.4},     {5, 2, 2, 0.7},
+                {5, 4, 2, 1},       {10, 3, 5, 1 - 21.0 / 252},
+                {200, 1, 100, 0.5}, {10, 0, 5, 0},
+                {5, 5, 5, 1},       {20, 6, 10, 1 - 1001.0 / 184756}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        assert_true(near(stats_pass_at_k(rows[i].n, rows[i].c, rows[i].k), rows[i].expected));
+    assert_true(isnan(stats_pass_at_k(4, 4, 5)));
+    assert_true(isnan(stats_pass_at_k(0, 0, 1)));
+    assert_true(isnan(stats_pass_at_k(5, 2, 0)));
+    assert_true(isnan(stats_pass_at_k(5, 6, 1)));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pass_at_k_counts_subsets),
         cmocka_unit_test(quantiles_interpolate_as_type_7),
         cmocka_unit_test(undefined_is_nan_never_a_number),
         cmocka_unit_test(infinity_does_not_poison_its_neighbours),
