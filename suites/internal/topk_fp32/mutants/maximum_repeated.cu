@@ -1,0 +1,46 @@
+// What was found is not left out of the next round.
+// SPDX-License-Identifier: MIT
+struct best {
+    float value;
+    int index;
+};
+
+__device__ __forceinline__ bool ahead(best a, best b)
+{
+    return a.value > b.value || (a.value == b.value && a.index < b.index);
+}
+
+// One round finds the best element behind the last one found.
+extern "C" __global__ void topk(const float *__restrict__ x, float *__restrict__ values,
+                                long long *__restrict__ indices, int cols, int top)
+{
+    __shared__ best parts[8];
+    const float *row = x + (long long)blockIdx.x * cols;
+    best last = {__int_as_float(0x7f800000), -1};
+    for (int round = 0; round < top; round++) {
+        best b = {__int_as_float(0xff800000), cols};
+        for (int i = threadIdx.x; i < cols; i += blockDim.x) {
+            const best seen = {row[i], i};
+            if (ahead(seen, b))
+                b = seen;
+        }
+        for (int offset = 16; offset > 0; offset /= 2) {
+            const best other = {__shfl_xor_sync(0xffffffffu, b.value, offset),
+                                __shfl_xor_sync(0xffffffffu, b.index, offset)};
+            if (ahead(other, b))
+                b = other;
+        }
+        if (threadIdx.x % 32 == 0)
+            parts[threadIdx.x / 32] = b;
+        __syncthreads();
+        last = parts[0];
+        for (int i = 1; i < 8; i++)
+            if (ahead(parts[i], last))
+                last = parts[i];
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            values[(long long)blockIdx.x * top + round] = last.value;
+            indices[(long long)blockIdx.x * top + round] = last.index;
+        }
+    }
+}
