@@ -51,7 +51,7 @@ static suite *load(void)
 }
 
 /* What each gold's blocks cover: elements of the first output or, for rows, a row each. */
-enum { ROW_A_BLOCK = 0, PARTIAL_SUMS = -1 };
+enum { ROW_A_BLOCK = 0, PARTIAL_SUMS = -1, TILE_SUMS = -2 };
 
 typedef struct cover {
     const char *problem;
@@ -91,6 +91,9 @@ static const cover covers[] = {
     {"min_lastdim_fp32", ROW_A_BLOCK},
     {"masked_mean_fp16", ROW_A_BLOCK},
     {"softmax_numerator_bf16", ROW_A_BLOCK},
+    {"cummax_lastdim_fp32", ROW_A_BLOCK},
+    {"topk_fp32", ROW_A_BLOCK},
+    {"prefix_sum_int64", TILE_SUMS},
 };
 enum { COVERS = sizeof covers / sizeof covers[0] };
 
@@ -112,6 +115,19 @@ static void check_sum(const plan_steps *steps)
     assert_int_equal(count, parts->grid[0]);
     assert_int_equal(steps->scratch_bytes[0], (int64_t)parts->grid[0] * 4);
     assert_int_equal(total->grid[0], 1);
+}
+
+/* The prefix sum's first and last kernel have a block a tile, and the one between is told how many. */
+static void check_tiles(const plan_steps *steps)
+{
+    assert_int_equal(steps->step_count, 3);
+    int32_t count = 0;
+    memcpy(&count, steps->steps[1].args[2].bytes, sizeof count);
+    assert_int_equal(count, steps->steps[0].grid[0]);
+    assert_int_equal(count, steps->steps[2].grid[0]);
+    assert_int_equal(steps->scratch_bytes[0], (int64_t)count * 8);
+    assert_int_equal(steps->scratch_bytes[1], (int64_t)count * 8);
+    assert_int_equal(steps->steps[1].grid[0], 1);
 }
 
 static bool writes(const plan_steps *steps, size_t tensor)
@@ -141,6 +157,10 @@ static void check_steps(const problem *p, const contract_shape *shape, const pla
     }
     if (covered->elements == PARTIAL_SUMS) {
         check_sum(steps);
+        return;
+    }
+    if (covered->elements == TILE_SUMS) {
+        check_tiles(steps);
         return;
     }
     assert_int_equal(steps->step_count, 1);

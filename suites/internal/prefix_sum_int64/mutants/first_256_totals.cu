@@ -1,4 +1,4 @@
-// Totals of blocks are added in fp32.
+// The scan of the totals is one step of a block of 256 threads: blocks behind the 256th start from an old value.
 // SPDX-License-Identifier: MIT
 // The sum over the block's threads up to this one; parts holds the sums of warps.
 __device__ __forceinline__ long long block_scan(long long value, long long *parts)
@@ -29,12 +29,12 @@ extern "C" __global__ void block_totals(const long long *__restrict__ x,
 
 extern "C" __global__ void scan_totals(long long *__restrict__ totals, int count)
 {
-    float sum = 0.0f;
-    for (int i = 0; i < count; i++) {
-        const long long total = totals[i];
-        totals[i] = (long long)sum;
-        sum += (float)total;
-    }
+    __shared__ long long parts[8];
+    const int at = threadIdx.x;
+    const long long total = at < count ? totals[at] : 0;
+    const long long sum = block_scan(total, parts);
+    if (at < count)
+        totals[at] = sum - total;
 }
 
 extern "C" __global__ void scan_blocks(const long long *__restrict__ x,
