@@ -7,10 +7,16 @@ namespace {
 constexpr int THREADS = 256;
 constexpr int PER_BLOCK = THREADS * 16;
 
-// A few fp32 ulps of alpha are less than the smallest half, so this needs no expm1.
+// exp(x) - 1 for x <= 0; near zero by its series, where the difference loses digits.
+__device__ __forceinline__ float exp_minus_1(float x)
+{
+    const float series = x * (1.0f + x * (0.5f + x * 0.16666667f));
+    return x > -0.015625f ? series : __expf(x) - 1.0f;
+}
+
 __device__ __forceinline__ float celu1(float x, float alpha)
 {
-    return x <= 0.0f ? alpha * (__expf(__fdividef(x, alpha)) - 1.0f) : x; // NaN stays
+    return x <= 0.0f ? alpha * exp_minus_1(__fdividef(x, alpha)) : x; // NaN stays
 }
 
 __device__ __forceinline__ unsigned two(unsigned p, float alpha)

@@ -21,9 +21,16 @@ __device__ __forceinline__ float high(unsigned word)
 constexpr float ALPHA = 1.67326324f;
 constexpr float SCALE = 1.05070099f;
 
+// exp(x) - 1 for x <= 0; near zero by its series, where the difference loses digits.
+__device__ __forceinline__ float exp_minus_1(float x)
+{
+    const float series = x * (1.0f + x * (0.5f + x * 0.16666667f));
+    return x > -0.015625f ? series : __expf(x) - 1.0f;
+}
+
 __device__ __forceinline__ float selu1(float x)
 {
-    return SCALE * (x <= 0.0f ? ALPHA * expm1f(x) : x); // NaN stays
+    return SCALE * (x <= 0.0f ? ALPHA * exp_minus_1(x) : x); // NaN stays
 }
 
 __device__ __forceinline__ unsigned two(unsigned p)

@@ -1,4 +1,4 @@
-// Pairs only: where n is odd, the last element is never written.
+// Pairs only: where the count is odd, the last element is never written.
 // SPDX-License-Identifier: MIT
 #include <cuda_fp16.h>
 

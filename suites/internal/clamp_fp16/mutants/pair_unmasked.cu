@@ -1,4 +1,4 @@
-// The last pair is handled whole, though n may be odd.
+// The last pair is handled whole, though the count may be odd.
 // SPDX-License-Identifier: MIT
 #include <cuda_fp16.h>
 

