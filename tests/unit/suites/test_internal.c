@@ -51,7 +51,7 @@ static suite *load(void)
 }
 
 /* What each gold's blocks cover: elements of the first output or, for rows, a row each. */
-enum { ROW_A_BLOCK = 0, PARTIAL_SUMS = -1, TILE_SUMS = -2 };
+enum { ROW_A_BLOCK = 0, PARTIAL_SUMS = -1, TILE_SUMS = -2, SEGMENTS = -3 };
 
 typedef struct cover {
     const char *problem;
@@ -100,6 +100,7 @@ static const cover covers[] = {
     {"cummax_lastdim_fp32", ROW_A_BLOCK},
     {"topk_fp32", ROW_A_BLOCK},
     {"prefix_sum_int64", TILE_SUMS},
+    {"segment_sum_fp32", SEGMENTS},
 };
 enum { COVERS = sizeof covers / sizeof covers[0] };
 
@@ -136,6 +137,19 @@ static void check_tiles(const plan_steps *steps)
     assert_int_equal(steps->steps[1].grid[0], 1);
 }
 
+/* Blocks of the first kernel find a start for each segment and one for the end, and add up each whole
+ * chunk of 4,096 elements; those of the second sum 32 segments each. */
+static void check_segments(const contract_shape *shape, const plan_steps *steps)
+{
+    const int64_t n = shape->dims[0], segments = shape->dims[1];
+    assert_int_equal(steps->step_count, 2);
+    const int64_t first = steps->steps[0].grid[0], second = steps->steps[1].grid[0];
+    assert_true(first * 256 >= segments + 1 && first >= n / 4096);
+    assert_int_equal(steps->scratch_bytes[0], (segments + 1) * 4);
+    assert_true(steps->scratch_bytes[1] >= n / 4096 * 4);
+    assert_true(second * 32 >= segments && (second - 1) * 32 < segments);
+}
+
 static bool writes(const plan_steps *steps, size_t tensor)
 {
     for (size_t i = 0; i < steps->step_count; i++)
@@ -167,6 +181,10 @@ static void check_steps(const problem *p, const contract_shape *shape, const pla
     }
     if (covered->elements == TILE_SUMS) {
         check_tiles(steps);
+        return;
+    }
+    if (covered->elements == SEGMENTS) {
+        check_segments(shape, steps);
         return;
     }
     assert_int_equal(steps->step_count, 1);
