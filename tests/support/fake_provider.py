@@ -9,7 +9,8 @@ reject is rejected with their status and body. What it answers is scripted:
     {"rules": [{"contains": "text", "model": "id", "steps": [STEP, …]}, …]}
 
 The first rule that fits the request (whose `contains` is somewhere in the prompt) answers with its next
-step; the last step repeats. A step:
+step; the last step repeats. A fenced answer is sent as an object where the request binds answers to a
+JSON schema. A step:
 
     text, file        the answer (file: relative to the script)
     stop              stop | length | refusal | filter | odd
@@ -23,6 +24,7 @@ step; the last step repeats. A step:
     mode              how the answer is sent; see send_answer
     at, ms            for some modes: after so many bytes, for so long
     chunk             bytes a write (0: all at once)
+    unbound           the answer is sent as it stands, also where the request asks for a JSON schema
     crlf, pings, stream  line ends of events, comments between them, force a stream or a whole reply
 
 GET or POST /_log lists the requests served, POST /_script replaces the script.
@@ -40,6 +42,8 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import fake_models
+
 LOCK = threading.Lock()
 
 
@@ -54,6 +58,15 @@ class Refusal(Exception):
 def need(truth, status, kind, message, param=None):
     if not truth:
         raise Refusal(status, kind, message, param)
+
+
+def fit(kind, check, *facts):
+    """Asks fake_models; gives the schema that answers are bound to, or None."""
+    try:
+        return check(*facts)
+    except fake_models.Unfit as unfit:
+        code = unfit.code if unfit.code != "invalid_request_error" else None
+        raise Refusal(400, kind, str(unfit), code) from None
 
 
 def want_text(value, where):
@@ -108,7 +121,8 @@ class Anthropic:
             texts += self.blocks(message.get("content"), "messages: text content blocks must be non-empty")
         if "system" in body:
             texts += self.blocks(body["system"], "system: text content blocks must be non-empty")
-        return body["model"], "\n".join(texts), bool(body.get("stream"))
+        schema = fit("invalid_request_error", fake_models.anthropic, body["model"], version, body)
+        return body["model"], "\n".join(texts), bool(body.get("stream")), schema
 
     def blocks(self, content, complaint):
         blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
@@ -172,8 +186,9 @@ class Chat:
     name = "chat"
     COMPAT = {"model", "messages", "max_tokens", "max_completion_tokens", "stream", "stream_options",
               "temperature", "top_p", "seed", "stop", "n", "response_format", "tools", "tool_choice",
-              "user", "logprobs", "top_logprobs", "presence_penalty", "frequency_penalty"}
-    OPENAI = COMPAT | {"store", "reasoning_effort", "verbosity", "service_tier", "prompt_cache_key",
+              "user", "logprobs", "top_logprobs", "presence_penalty", "frequency_penalty",
+              "reasoning_effort", "reasoning", "provider"}
+    OPENAI = COMPAT - {"reasoning", "provider"} | {"store", "verbosity", "service_tier", "prompt_cache_key",
                        "metadata", "parallel_tool_calls", "safety_identifier"}
     STOPS = {"stop": "stop", "length": "length", "refusal": "stop", "filter": "content_filter",
              "odd": "tool_calls"}
@@ -201,8 +216,6 @@ class Chat:
         if reasoning:
             need("max_tokens" not in body, 400, "invalid_request_error",
                  "Unsupported parameter: 'max_tokens'", "unsupported_parameter")
-            need("temperature" not in body, 400, "invalid_request_error",
-                 "Unsupported value: 'temperature'", "unsupported_value")
         need("stream_options" not in body or body.get("stream"), 400, "invalid_request_error",
              "The 'stream_options' parameter is only allowed when 'stream' is enabled.")
         want_text(body.get("model"), "model")
@@ -213,7 +226,12 @@ class Chat:
             need(message.get("role") in ("system", "developer", "user", "assistant"), 400,
                  "invalid_request_error", "messages: unexpected role")
             texts.append(want_text(message.get("content"), "messages: content"))
-        return body["model"], "\n".join(texts), bool(body.get("stream"))
+        schema = None
+        if openai:
+            schema = fit("invalid_request_error", fake_models.openai, body["model"],
+                         body.get("reasoning_effort"), "temperature" in body or "top_p" in body, True,
+                         body.get("response_format", {}).get("json_schema"))
+        return body["model"], "\n".join(texts), bool(body.get("stream")), schema
 
     def tells_usage(self, body):
         return not body.get("stream") or body.get("stream_options", {}).get("include_usage", False)
@@ -283,8 +301,6 @@ class Responses(Chat):
         for field in body:
             need(field in self.FIELDS, 400, "invalid_request_error", f"Unknown parameter: '{field}'.",
                  "unknown_parameter")
-        need("temperature" not in body and "top_p" not in body, 400, "invalid_request_error",
-             "Unsupported parameter: 'temperature'", "unsupported_parameter")
         want_text(body.get("model"), "model")
         need(body.get("max_output_tokens", 16) >= 16, 400, "invalid_request_error",
              "max_output_tokens: below minimum", "integer_below_min_value")
@@ -298,7 +314,11 @@ class Responses(Chat):
             if isinstance(content, list):
                 content = "".join(part.get("text", "") for part in content)
             texts.append(want_text(content, "input: content"))
-        return body["model"], "\n".join(texts), bool(body.get("stream"))
+        form = body.get("text", {}).get("format", {"type": "text"})
+        schema = fit("invalid_request_error", fake_models.openai, body["model"],
+                     body.get("reasoning", {}).get("effort"), "temperature" in body or "top_p" in body, False,
+                     form if form["type"] == "json_schema" else None)
+        return body["model"], "\n".join(texts), bool(body.get("stream")), schema
 
     def usage(self, step):
         told = step["usage"]
@@ -412,7 +432,8 @@ class Gemini:
             for part in content.get("parts", []):
                 need(isinstance(part.get("text"), str), 400, "INVALID_ARGUMENT", "part without data")
                 texts.append(part["text"])
-        return model, "\n".join(texts), match[2] == "streamGenerateContent"
+        schema = fit("INVALID_ARGUMENT", fake_models.gemini, model, rules)
+        return model, "\n".join(texts), match[2] == "streamGenerateContent", schema
 
     def usage(self, step):
         told = step["usage"]
@@ -546,14 +567,18 @@ class Handler(BaseHTTPRequestHandler):
             body = json.loads(raw.decode())
         except ValueError:
             raise Refusal(400, "invalid_request_error", "the body is no JSON") from None
-        model, prompt, stream = route.check(self.path, self.headers, body)
+        model, prompt, stream, schema = route.check(self.path, self.headers, body)
         with LOCK:
             step = self.server.script.step(model, prompt)
             self.server.log.append({"route": route.name, "path": self.path, "model": model,
-                                    "prompt": prompt, "body": body, "port": self.client_address[1]})
+                                    "prompt": prompt, "body": body, "port": self.client_address[1],
+                                    "version": self.headers.get("anthropic-version")})
         tells = getattr(route, "tells_usage", lambda _: True)(body)
-        guess = {"in": len(prompt) // 4, "out": len(self.server.script.text(step)) // 4}
-        step = dict(step, usage=step.get("usage", guess) if tells else None)
+        text = self.server.script.text(step)
+        if schema is not None and not step.get("unbound"):
+            text = fake_models.bound(text, schema)
+        guess = {"in": len(prompt) // 4, "out": len(text) // 4}
+        step = dict(step, text=text, usage=step.get("usage", guess) if tells else None)
         self.answer(route, step, model, step.get("stream", stream))
 
     def answer(self, route, step, model, stream):
@@ -594,7 +619,7 @@ class Handler(BaseHTTPRequestHandler):
     def send_answer(self, route, step, model, stream):
         """mode: plain | cut (close after `at` bytes) | reset | stall (send `at` bytes, then wait `ms`)
         | slow (wait `ms`, then answer) | gzip | garbage (not JSON) | empty | huge | trickle."""
-        text, mode = self.server.script.text(step), step.get("mode", "plain")
+        text, mode = step["text"], step.get("mode", "plain")
         if stream:
             body, kind = self.stream_bytes(route, step, model, text), "text/event-stream; charset=utf-8"
         else:
