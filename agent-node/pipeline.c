@@ -67,19 +67,39 @@ static int load_texts(pipeline *p, err *e)
     return 0;
 }
 
-static int open_providers(pipeline *p, err *e)
+static const ability_demand *fill_demand(pipeline *p, size_t slot, const char *stage)
 {
-    for (int i = 0; i < SPEC_STAGES; i++) {
+    const spec_demand *said = spec_demand_of(p->spec->demands, p->spec->demand_count, stage);
+    p->demands[slot] = ability_no_demand;
+    if (said != NULL) {
+        p->demands[slot] = (ability_demand){.api = said->api,
+                                            .effort = said->effort,
+                                            .temperature = said->temperature,
+                                            .top_p = said->top_p,
+                                            .key = said->key};
+    }
+    return &p->demands[slot];
+}
+
+int pipeline_open(pipeline *p, err *e)
+{
+    for (size_t i = 0; i < SPEC_STAGES; i++) {
         if (p->spec->models[i] == NULL) {
             return err_set(e, ERR_PROTOCOL, "the task spec names no model for stage %s",
                            stage_name((stage_id)i));
         }
-        p->providers[i] = provider_create(p->spec->models[i], e);
+        const ability_demand *demand = fill_demand(p, i, stage_name((stage_id)i));
+        p->providers[i] = provider_create(p->spec->models[i], demand, e);
         if (p->providers[i] == NULL) {
             return -1;
         }
     }
-    return 0;
+    if (p->spec->escalation == NULL) {
+        return 0;
+    }
+    const ability_demand *demand = fill_demand(p, SPEC_STAGES, SPEC_ESCALATION);
+    p->escalation = provider_create(p->spec->escalation, demand, e);
+    return p->escalation != NULL ? 0 : -1;
 }
 
 static void pipeline_fini(pipeline *p)
@@ -87,6 +107,7 @@ static void pipeline_fini(pipeline *p)
     for (int i = 0; i < SPEC_STAGES; i++) {
         provider_destroy(&p->providers[i]);
     }
+    provider_destroy(&p->escalation);
     for (size_t i = 0; i < p->material.recorded_count; i++) {
         free((void *)(uintptr_t)p->recorded[i].text);
     }
@@ -318,7 +339,7 @@ int pipeline_run(const node_parts *node, ledger *account, const task_spec *spec,
     p.result.speedup = (double)NAN;
     p.result.candidate_ms = (double)NAN;
     p.result.baseline_ms = (double)NAN;
-    if (load_texts(&p, e) != 0 || open_providers(&p, e) != 0 || run_stages(&p, e) != 0) {
+    if (load_texts(&p, e) != 0 || pipeline_open(&p, e) != 0 || run_stages(&p, e) != 0) {
         return -1;
     }
     sum_up(&p);

@@ -18,6 +18,7 @@
 #include "agent-node/lanes.h"
 #include "agent-node/ledger.h"
 #include "agent-node/settings.h"
+#include "providers/ability.h"
 #include "providers/provider.h"
 #include "suites/contract.h"
 #include "suites/plan.h"
@@ -66,7 +67,9 @@ typedef struct pipeline {
     char *gold_source, *gold_plan; /* NULL when the problem has none */
     provider_recorded *recorded;   /* replay */
     provider_material material;
+    ability_demand demands[SPEC_STAGES + 1]; /* of each stage's model, then of the escalation */
     provider *providers[SPEC_STAGES];
+    provider *escalation; /* for one more call where a stage's budget has ended; NULL: none */
     const lane_facts
         *facts;        /* of the device asked for; kind "none" with a reason when there is none */
     bool placed;       /* facts are those of the lane that this task has held and takes again */
@@ -78,6 +81,8 @@ typedef struct pipeline {
     bool exhausted;       /* a recording had no further answer in some stage */
 } pipeline;
 
+/* pipeline_open opens the model of every stage, and the escalation; rigs of tests use it too. */
+int pipeline_open(pipeline *p, err *e);
 /* pipeline_run runs a `synthesize` task to its result. */
 int pipeline_run(const node_parts *node, ledger *account, const task_spec *spec,
                  const checkpoint *done, err *e);

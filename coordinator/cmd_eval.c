@@ -1,6 +1,7 @@
 /* cmd_eval - ce-coord eval: run a suite
  *
  * SPDX-License-Identifier: MIT */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,20 +12,19 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "coordinator/cmd.h"
+#include "coordinator/entrants.h"
 #include "coordinator/eval.h"
 #include "coordinator/settings.h"
 
 enum { COMMAND_MAX = 64 * 1024, SAMPLES_MAX = 1000, NOT_GIVEN = -1 };
 
-/* Default model calls a stage: docs/architecture.md §5. */
-static const int64_t budgets[SPEC_STAGES] = {2, 3, 3, 3, 1};
-
 typedef struct options {
     const char *suite, *only, *device, *arch, *bind, *resume, *out, *db, *suites, *python, *fake,
         *coordinator;
+    const char *entrants, *effort, *escalate;
     cli_list models, stages;
     int64_t samples, limit, seed, slots;
-    double target, node_timeout_s;
+    double target, temperature, node_timeout_s;
     bool dry_run, yes, json;
 } options;
 
@@ -40,13 +40,38 @@ static const cli_option table[] = {
      .type = CLI_LIST,
      .offset = AT(models),
      .value = "P:M",
-     .help =
-         "an entrant: gold, openai:M, anthropic:M, gemini:M, compat:M@URL, mock:FILE, replay:RUN"},
+     .help = "an entrant: gold, openai:M, anthropic:M, gemini:M, compat:M@URL, mock:FILE, "
+             "replay:RUN, or "
+             "a known server: openrouter:M, together:M, groq:M, vllm:M, llama.cpp:M, ollama:M"},
     {.name = "stage",
      .type = CLI_LIST,
      .offset = AT(stages),
      .value = "STAGE=P:M",
-     .help = "another model for one stage of every entrant"},
+     .help = "another model for one stage of every --model-id"},
+    {.name = "entrants",
+     .type = CLI_STR,
+     .offset = AT(entrants),
+     .value = "FILE",
+     .help = "entrants and servers with names, from a YAML file (docs/entrants.md)"},
+    {.name = "effort",
+     .type = CLI_STR,
+     .offset = AT(effort),
+     .value = "LEVEL",
+     .help =
+         "how much the models of --model-id think: none, minimal, low, medium, high, xhigh or max, "
+         "as each takes"},
+    {.name = "temperature",
+     .type = CLI_REAL,
+     .offset = AT(temperature),
+     .value = "X",
+     .help = "sampling temperature of the models of --model-id (default: none is sent)",
+     .min = 0,
+     .max = 2},
+    {.name = "escalate",
+     .type = CLI_STR,
+     .offset = AT(escalate),
+     .value = "P:M",
+     .help = "who is asked once more in a stage when the calls of a --model-id have ended"},
     {.name = "samples",
      .type = CLI_INT,
      .offset = AT(samples),
@@ -159,6 +184,9 @@ static const cli_command command = {
     .examples =
         "ce-coord eval --suite internal --model-id gold\n"
         "ce-coord eval --suite internal --model-id gold --only softmax_lastdim_fp16 --db x.db\n"
+        "ce-coord eval --suite internal --model-id openai:gpt-6.2-sol --effort high --stage "
+        "polish=claude-haiku-5-5\n"
+        "ce-coord eval --suite internal --entrants docs/examples/entrants.yaml --dry-run\n"
         "ce-coord eval --suite internal --model-id replay:latest --samples 1\n"
         "ce-coord eval --resume latest\n",
     .options = table};
@@ -167,6 +195,7 @@ static void defaults(void *target)
 {
     options *o = target;
     o->seed = NOT_GIVEN;
+    o->temperature = (double)NAN;
 }
 
 /* ---- options → settings ---- */
@@ -191,41 +220,6 @@ static int split_names(const char *text, const char *option, settings_name **out
 static char *copy(const char *text)
 {
     return text ? xstrdup(text) : NULL;
-}
-
-static int add_entrants(const options *o, settings *s, err *e)
-{
-    s->entrants = xcalloc(o->models.count + 1, sizeof *s->entrants);
-    for (size_t i = 0; i < o->models.count; i++) {
-        for (size_t k = 0; k < s->entrant_count; k++) {
-            if (strcmp(s->entrants[k].name, o->models.items[i]) == 0)
-                return err_set(e, ERR_USAGE,
-                               "--model-id %s is given twice (for more attempts use --samples)",
-                               o->models.items[i]);
-        }
-        settings_entrant *entrant = &s->entrants[s->entrant_count++];
-        entrant->name = xstrdup(o->models.items[i]);
-        for (size_t k = 0; k < SPEC_STAGES; k++)
-            entrant->models[k] = xstrdup(o->models.items[i]);
-    }
-    return 0;
-}
-
-static int set_stage(const char *text, settings *s, err *e)
-{
-    const char *model = strchr(text, '=');
-    SCOPED(scoped_free) char *name = model ? xstrndup(text, (size_t)(model - text)) : NULL;
-    int stage = name ? stage_parse(name) : -1;
-    if (stage < 0)
-        return err_set(e, ERR_USAGE,
-                       "--stage %s: write STAGE=P:M, with a stage of interview, codegen, "
-                       "correctness, performance, polish",
-                       text);
-    for (size_t i = 0; i < s->entrant_count; i++) {
-        free(s->entrants[i].models[stage]);
-        s->entrants[i].models[stage] = xstrdup(model + 1);
-    }
-    return 0;
 }
 
 static int check_device(const char *device, err *e)
@@ -271,7 +265,7 @@ static int fill_new(const options *o, settings *s, err *e)
 {
     if (!o->suite)
         return err_set(e, ERR_USAGE, "--suite is missing (ce-coord suite list names them)");
-    if (!o->models.count)
+    if (!o->models.count && !o->entrants)
         return err_set(e, ERR_USAGE, "--model-id is missing: who competes? (gold costs nothing)");
     s->suites_dir = copy(o->suites);
     s->device = xstrdup(o->device ? o->device : "auto");
@@ -280,18 +274,21 @@ static int fill_new(const options *o, settings *s, err *e)
     s->limit = o->limit;
     s->seed = o->seed == NOT_GIVEN ? random_seed() : o->seed;
     s->target = o->target > 0 ? o->target : 1.0;
-    memcpy(s->budgets, budgets, sizeof budgets);
     if (!s->node_timeout_ms)
         s->node_timeout_ms = SETTINGS_NODE_TIMEOUT_MS;
     if (check_device(s->device, e) || check_arch(s->arch, e) ||
         split_names(o->suite, "suite", &s->suites, &s->suite_count, e) ||
-        split_names(o->only, "only", &s->only, &s->only_count, e) || add_entrants(o, s, e))
+        split_names(o->only, "only", &s->only, &s->only_count, e))
         return -1;
-    for (size_t i = 0; i < o->stages.count; i++) {
-        if (set_stage(o->stages.items[i], s, e))
-            return -1;
-    }
-    return 0;
+    const entrants_wanted wanted = {.models = o->models.items,
+                                    .model_count = o->models.count,
+                                    .stages = o->stages.items,
+                                    .stage_count = o->stages.count,
+                                    .file = o->entrants,
+                                    .effort = o->effort,
+                                    .temperature = o->temperature,
+                                    .escalate = o->escalate};
+    return entrants_make(&wanted, s, e);
 }
 
 /* A resumed run is what it was: options that would make it another one are refused. */
@@ -303,6 +300,8 @@ static int check_resume(const options *o, err *e)
     } fixed[] = {
         {"suite", o->suite},        {"model-id", o->models.count},
         {"stage", o->stages.count}, {"samples", o->samples},
+        {"entrants", o->entrants},  {"effort", o->effort},
+        {"escalate", o->escalate},  {"temperature", !isnan(o->temperature)},
         {"only", o->only},          {"limit", o->limit},
         {"device", o->device},      {"seed", o->seed != NOT_GIVEN},
         {"arch", o->arch},          {"target", o->target > 0},

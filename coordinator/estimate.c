@@ -10,7 +10,7 @@ static int64_t calls_of(const settings *s, size_t entrant, bool only_paid)
     int64_t calls = 0;
     for (size_t i = 0; i < SPEC_STAGES; i++) {
         if (!only_paid || provider_is_paid(s->entrants[entrant].models[i]))
-            calls += s->budgets[i];
+            calls += settings_calls(&s->entrants[entrant], (stage_id)i);
     }
     return calls;
 }

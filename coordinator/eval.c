@@ -42,17 +42,6 @@ typedef struct evaluation {
 } evaluation;
 
 /* ---- a new run ---- */
-static int check_providers(const settings *s, err *e)
-{
-    for (size_t i = 0; i < s->entrant_count; i++) {
-        for (size_t k = 0; k < SPEC_STAGES; k++) {
-            if (provider_check(s->entrants[i].models[k], e))
-                return -1;
-        }
-    }
-    return 0;
-}
-
 static int print_plan(const eval_request *r, const selection *chosen)
 {
     estimate plan = estimate_of(r->wanted, chosen);
@@ -109,7 +98,8 @@ static int prepare_new(evaluation *self, int *code, err *e)
     const eval_request *r = self->request;
     bool go = true;
     SCOPED(selection_destroy) selection *chosen = NULL;
-    if (check_providers(r->wanted, e) || !(chosen = selection_create(r->wanted, e)))
+    chosen = selection_create(r->wanted, e);
+    if (!chosen)
         return -1;
     if (r->dry_run) {
         *code = print_plan(r, chosen);

@@ -135,7 +135,10 @@ static int put_sample(store_tx *tx, const creation *c, task_spec *spec, size_t e
     const settings_entrant *competitor = &s->entrants[entrant];
     spec->entrant = competitor->name;
     memcpy(spec->models, competitor->models, sizeof spec->models);
-    memcpy(spec->budgets, s->budgets, sizeof spec->budgets);
+    memcpy(spec->budgets, competitor->budgets, sizeof spec->budgets);
+    spec->escalation = competitor->escalation;
+    spec->demands = competitor->demands;
+    spec->demand_count = competitor->demand_count;
     if (c->replays[entrant] && replay_fill(tx, c->replays[entrant], spec, e))
         return -1;
     int result = put_task(tx, c, spec, c->entrants[entrant], e);

@@ -3,10 +3,14 @@
  * SPDX-License-Identifier: MIT */
 #include "coordinator/settings.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "common/buf.h"
 #include "common/scoped.h"
 #include "wire/fields.h"
+
+enum { MODEL_TEXT_MAX = 1024 };
 
 #define AT(member) offsetof(settings, member)
 #define TEXT(member)                                             \
@@ -51,13 +55,24 @@ static const field name_fields[] = {
 
 static const field model_fields[] = {PER_STAGE(FIELD_TEXT, settings_entrant, models)};
 
+static const field entrant_budget_fields[] = {PER_STAGE(FIELD_INT, settings_entrant, budgets)};
+
 static const field entrant_fields[] = {
     {.key = "name", .type = FIELD_TEXT, .offset = offsetof(settings_entrant, name)},
     {.key = "models", .type = FIELD_OBJECT, .inner = model_fields},
+    {.key = "budgets", .type = FIELD_OBJECT, .inner = entrant_budget_fields},
+    {.key = "escalation",
+     .type = FIELD_TEXT_OR_NULL,
+     .offset = offsetof(settings_entrant, escalation)},
+    {.key = "demands",
+     .type = FIELD_LIST,
+     .offset = offsetof(settings_entrant, demands),
+     .inner = spec_demand_fields,
+     .count_offset = offsetof(settings_entrant, demand_count),
+     .size = sizeof(spec_demand),
+     .max = SPEC_DEMANDS_MAX},
     {.key = NULL},
 };
-
-static const field budget_fields[] = {PER_STAGE(FIELD_INT, settings, budgets)};
 
 static const field table[] = {
     NAMES(suites, suite_count),
@@ -76,7 +91,6 @@ static const field table[] = {
     TEXT(device),
     MAYBE(arch),
     {.key = "target", .type = FIELD_REAL, .offset = AT(target)},
-    {.key = "budgets", .type = FIELD_OBJECT, .inner = budget_fields},
     MAYBE(out),
     MAYBE(bind),
     MAYBE(python),
@@ -101,7 +115,37 @@ void settings_fini(settings *self)
     fields_fini(table, self);
 }
 
+int64_t settings_calls(const settings_entrant *entrant, stage_id stage)
+{
+    bool once = stage == STAGE_POLISH; /* it asks one time */
+    int64_t budget = entrant->budgets[stage];
+    return budget + (entrant->escalation && budget > 0 && !once);
+}
+
+static void set_model(json *object, const settings_entrant *entrant, const char *stage,
+                      const char *model)
+{
+    const spec_demand *d = spec_demand_of(entrant->demands, entrant->demand_count, stage);
+    SCOPED(buf_fini) buf text;
+    buf_init(&text, MODEL_TEXT_MAX);
+    buf_puts(&text, model);
+    if (d && d->api)
+        buf_printf(&text, " api=%s", d->api);
+    if (d && d->effort)
+        buf_printf(&text, " effort=%s", d->effort);
+    if (d && !isnan(d->temperature))
+        buf_printf(&text, " temperature=%g", d->temperature);
+    if (d && !isnan(d->top_p))
+        buf_printf(&text, " top_p=%g", d->top_p);
+    json_set_str(object, stage, buf_text(&text));
+}
+
 char *settings_models(const settings_entrant *entrant)
 {
-    return fields_dump(model_fields, entrant);
+    SCOPED(json_destroy) json *object = json_new_object();
+    for (int i = 0; i < SPEC_STAGES; i++)
+        set_model(object, entrant, stage_name((stage_id)i), entrant->models[i]);
+    if (entrant->escalation)
+        set_model(object, entrant, SPEC_ESCALATION, entrant->escalation);
+    return json_dump(object);
 }

@@ -24,8 +24,12 @@ typedef struct settings_name {
 } settings_name;
 
 typedef struct settings_entrant {
-    char *name;                /* on the board: the model id as given */
-    char *models[SPEC_STAGES]; /* per stage */
+    char *name;                   /* on the board: the model id as given */
+    char *models[SPEC_STAGES];    /* per stage */
+    int64_t budgets[SPEC_STAGES]; /* model calls per stage */
+    char *escalation;     /* model of one more call where a stage's budget has ended; NULL: none */
+    spec_demand *demands; /* what is asked of the models beyond their names */
+    size_t demand_count;
 } settings_entrant;
 
 typedef struct settings {
@@ -42,12 +46,11 @@ typedef struct settings {
     char *device; /* auto, cuda, emu, fake */
     char *arch;   /* NULL: the default target */
     double target;
-    int64_t budgets[SPEC_STAGES]; /* model calls per stage */
-    char *out;                    /* NULL: ./ce-runs/RUN */
-    char *bind;                   /* NULL: only local nodes */
-    char *python;                 /* NULL: the node searches */
-    char *fake;                   /* script of the fake device; NULL: its defaults */
-    int64_t slots;                /* of the local node; 0: its default */
+    char *out;     /* NULL: ./ce-runs/RUN */
+    char *bind;    /* NULL: only local nodes */
+    char *python;  /* NULL: the node searches */
+    char *fake;    /* script of the fake device; NULL: its defaults */
+    int64_t slots; /* of the local node; 0: its default */
     int64_t node_timeout_ms;
 } settings;
 
@@ -55,7 +58,12 @@ char *settings_write(const settings *self); /* canonical JSON, caller frees */
 int settings_read(const char *text, size_t size, settings *out, err *e);
 void settings_fini(settings *self);
 
-/* settings_models is the JSON object stage → model of an entrant; caller frees. */
+/* settings_calls is how many model calls a stage of an entrant may make: its budget, and one more to the
+ * escalation of a stage that asks again. */
+int64_t settings_calls(const settings_entrant *entrant, stage_id stage);
+
+/* settings_models is the JSON object stage → model, and what is demanded of it, for people; escalation
+ * included; caller frees. */
 char *settings_models(const settings_entrant *entrant);
 
 #endif

@@ -28,6 +28,44 @@ static json *build_system(const char *text)
     return list;
 }
 
+/* {"effort": …, "format": {"type": "json_schema", "schema": …}} */
+static void set_output(json *body, const remote_call *call)
+{
+    const ability_terms *terms = call->terms;
+    bool leveled = terms->effort != NULL && strcmp(terms->effort, "none") != 0;
+    if (!leveled && call->schema == NULL) {
+        return;
+    }
+    json *output = json_new_object();
+    if (leveled) {
+        json_set_str(output, "effort", terms->effort);
+    }
+    if (call->schema != NULL) {
+        json *format = json_new_object();
+        json *schema = json_copy(call->schema);
+        json_set_str(format, "type", "json_schema");
+        json_set(format, "schema", &schema);
+        json_set(output, "format", &format);
+    }
+    json_set(body, "output_config", &output);
+}
+
+/* Said only where the model would do otherwise: effort asks for thinking, effort none for none. */
+static void set_thinking(json *body, const ability_terms *terms)
+{
+    const ability_row *f = terms->family;
+    bool off = terms->effort != NULL && strcmp(terms->effort, "none") == 0;
+    const char *type = off ? f->thinking_off : NULL;
+    if (terms->effort != NULL && !off && f->thinking == ABILITY_THINKING_ASKED) {
+        type = "adaptive";
+    }
+    if (type != NULL) {
+        json *thinking = json_new_object();
+        json_set_str(thinking, "type", type);
+        json_set(body, "thinking", &thinking);
+    }
+}
+
 static json *build(const remote_call *call, buf *url)
 {
     const provider_request *request = call->request;
@@ -42,8 +80,11 @@ static json *build(const remote_call *call, buf *url)
         json_append(messages, &message);
     }
     json_set_str(body, "model", call->model);
-    json_set_int(body, call->family->cap_field, call->family->output_max);
-    json_set_bool(body, "stream", call->family->stream);
+    json_set_int(body, call->terms->family->cap_field, call->terms->family->output_max);
+    json_set_bool(body, "stream", call->terms->family->stream);
+    set_output(body, call);
+    set_thinking(body, call->terms);
+    remote_set_sampling(body, call->terms, "top_p");
     json_set(body, "system", &system);
     json_set(body, "messages", &messages);
     return body;
@@ -212,8 +253,7 @@ const remote_ops anthropic_remote = {.name = "anthropic",
                                      .key_field = "x-api-key",
                                      .key_form = "",
                                      .key_name = key_name,
-                                     .extra_field = "anthropic-version",
-                                     .extra_value = "2026-10-21",
+                                     .version_field = "anthropic-version",
                                      .id_field = "request-id",
                                      .build = build,
                                      .read_whole = read_whole,

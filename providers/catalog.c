@@ -27,49 +27,17 @@ static const catalog_entry entries[] = {
 
 enum { ENTRY_COUNT = sizeof(entries) / sizeof(entries[0]) };
 
-/* Output caps are ours: thinking and text of an answer together, well within what each model can. */
-#define ANTHROPIC(prefix, sampling, effort)                                                      \
-    {                                                                                            \
-        "anthropic", prefix, sampling, effort, "max_tokens", 32000, CATALOG_CACHE_MARKED, false, \
-            true, true                                                                           \
-    }
-#define RESPONSES(prefix, sampling, effort)                                                      \
-    {                                                                                            \
-        "openai", prefix, sampling, effort, "max_output_tokens", 32000, CATALOG_CACHE_AUTOMATIC, \
-            true, true, true                                                                     \
-    }
-#define GEMINI(prefix, sampling, effort)                                                       \
-    {                                                                                          \
-        "gemini", prefix, sampling, effort, "maxOutputTokens", 32000, CATALOG_CACHE_AUTOMATIC, \
-            false, true, true                                                                  \
-    }
-
-static const catalog_family families[] = {
-    ANTHROPIC("", CATALOG_SAMPLING_NEVER, "low medium high xhigh max"),
-    ANTHROPIC("claude-opus-4-6", CATALOG_SAMPLING_YES, "low medium high xhigh max"),
-    ANTHROPIC("claude-sonnet-4-6", CATALOG_SAMPLING_YES, "low medium high xhigh max"),
-    ANTHROPIC("claude-opus-4-5", CATALOG_SAMPLING_YES, "low medium high"),
-    ANTHROPIC("claude-sonnet-4-5", CATALOG_SAMPLING_YES, ""),
-    ANTHROPIC("claude-haiku-4-5", CATALOG_SAMPLING_YES, ""),
-    RESPONSES("", CATALOG_SAMPLING_NEVER, "low medium high xhigh"),
-    RESPONSES("gpt-6", CATALOG_SAMPLING_WITHOUT_EFFORT, "none low medium high xhigh max"),
-    RESPONSES("gpt-6.2", CATALOG_SAMPLING_NEVER, "low medium high xhigh max"),
-    RESPONSES("gpt-6.1-sol", CATALOG_SAMPLING_NEVER, "low medium high xhigh max"),
-    RESPONSES("gpt-6-astra", CATALOG_SAMPLING_NEVER, "low medium high xhigh max"),
-    RESPONSES("gpt-5.6", CATALOG_SAMPLING_WITHOUT_EFFORT, "none low medium high xhigh max"),
-    RESPONSES("gpt-5.5", CATALOG_SAMPLING_WITHOUT_EFFORT, "none low medium high xhigh"),
-    RESPONSES("gpt-5.5-pro", CATALOG_SAMPLING_NEVER, "medium high xhigh"),
-    RESPONSES("gpt-5", CATALOG_SAMPLING_NEVER, "minimal low medium high"),
-    {"openai", "gpt-4", CATALOG_SAMPLING_YES, "", "max_completion_tokens", 16384,
-     CATALOG_CACHE_AUTOMATIC, false, true, true},
-    GEMINI("", CATALOG_SAMPLING_YES, "low medium high"),
-    GEMINI("gemini-4", CATALOG_SAMPLING_IGNORED, "low medium high xhigh"),
-    GEMINI("gemini-2", CATALOG_SAMPLING_YES, ""),
-    {"compat", "", CATALOG_SAMPLING_YES, "", "max_tokens", 16384, CATALOG_CACHE_NONE, false, false,
-     false},
+/* Servers whose key has a name of its own are known by their address (chat.c). */
+static const catalog_endpoint endpoints[] = {
+    {"openrouter", "https://openrouter.ai/api/v1", NULL},
+    {"together", "https://api.together.xyz/v1", NULL},
+    {"groq", "https://api.groq.com/openai/v1", NULL},
+    {"vllm", "http://127.0.0.1:8000/v1", NULL},
+    {"llama.cpp", "http://127.0.0.1:8080/v1", NULL},
+    {"ollama", "http://127.0.0.1:11434/v1", NULL},
 };
 
-enum { FAMILY_COUNT = sizeof(families) / sizeof(families[0]) };
+enum { ENDPOINT_COUNT = sizeof(endpoints) / sizeof(endpoints[0]) };
 
 const catalog_entry *catalog_entries(size_t *count)
 {
@@ -149,9 +117,11 @@ int catalog_locate(const char *text, catalog_address *out, err *e)
     return at != NULL ? url_check(at + 1, out->url, sizeof(out->url), e) : 0;
 }
 
-static int check_remote(const char *model_id, const catalog_entry *entry, const char *model, err *e)
+static int check_remote(const char *model_id, const catalog_entry *entry, const char *model,
+                        const ability_demand *demand, err *e)
 {
     catalog_address address;
+    ability_terms terms;
     if (catalog_locate(model, &address, e) != 0) {
         return err_wrap(e, "model id '%s'", model_id);
     }
@@ -167,10 +137,15 @@ static int check_remote(const char *model_id, const catalog_entry *entry, const 
         return err_set(e, ERR_USAGE, "model id '%s' must be written %s, such as %s", model_id,
                        entry->form, "compat:llama-3@http://127.0.0.1:8000/v1");
     }
-    return 0;
+    char variable[CATALOG_KEY_MAX];
+    if (demand != NULL && demand->key != NULL &&
+        catalog_key_variable(demand->key, variable, e) != 0) {
+        return -1;
+    }
+    return ability_settle(entry->name, address.model, demand, &terms, e);
 }
 
-int provider_check(const char *model_id, err *e)
+int provider_check(const char *model_id, const ability_demand *demand, err *e)
 {
     const char *model = NULL;
     const catalog_entry *entry = catalog_split(model_id, &model, e);
@@ -182,7 +157,11 @@ int provider_check(const char *model_id, err *e)
         return err_set(e, ERR_USAGE, "model id '%s' must be written %s", model_id, entry->form);
     }
     if (entry->remote) {
-        return check_remote(model_id, entry, model, e);
+        return check_remote(model_id, entry, model, demand, e);
+    }
+    if (demand != NULL && !ability_demands_nothing(demand)) {
+        return err_set(e, ERR_USAGE, "%s is no model behind an API: it takes no effort or sampling",
+                       entry->name);
     }
     return strcmp(entry->name, "mock") == 0 ? mock_check(model, e) : 0;
 }
@@ -194,23 +173,44 @@ bool provider_is_paid(const char *model_id)
     return entry != NULL && entry->paid;
 }
 
-/* ---- families ---- */
+/* ---- endpoints ---- */
 
-const catalog_family *catalog_family_of(const char *name, const char *model)
+int catalog_key_variable(const char *key, char out[CATALOG_KEY_MAX], err *e)
 {
-    const catalog_family *best = NULL;
-    for (size_t i = 0; i < FAMILY_COUNT; i++) {
-        const catalog_family *f = &families[i];
-        if (strcmp(f->provider, name) == 0 && str_starts(model, f->prefix) &&
-            (best == NULL || strlen(f->prefix) >= strlen(best->prefix))) {
-            best = f;
-        }
+    size_t size = strspn(key, "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+    if (size == 0 || key[size] != '\0' || size > 32) {
+        return err_set(e, ERR_USAGE,
+                       "'%.40s' is no name of a key: write LAB for the variable CE_LAB_API_KEY",
+                       key);
     }
-    return best;
+    snprintf(out, CATALOG_KEY_MAX, "CE_%s_API_KEY", key);
+    return 0;
 }
 
-const catalog_family *catalog_families(size_t *count)
+const catalog_endpoint *catalog_endpoints(size_t *count)
 {
-    *count = FAMILY_COUNT;
-    return families;
+    *count = ENDPOINT_COUNT;
+    return endpoints;
+}
+
+static const catalog_endpoint *find_endpoint(const char *name, size_t size,
+                                             const catalog_endpoint *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strlen(list[i].name) == size && memcmp(list[i].name, name, size) == 0) {
+            return &list[i];
+        }
+    }
+    return NULL;
+}
+
+const catalog_endpoint *catalog_endpoint_of(const char *model_id, const catalog_endpoint *own,
+                                            size_t count)
+{
+    size_t size = strcspn(model_id, ":");
+    if (model_id[size] == '\0') {
+        return NULL;
+    }
+    const catalog_endpoint *found = find_endpoint(model_id, size, own, count);
+    return found != NULL ? found : find_endpoint(model_id, size, endpoints, ENDPOINT_COUNT);
 }

@@ -1,7 +1,7 @@
 /* catalog - what the coordinator must know of a provider before any call
  *
- * Purpose:   which providers exist, whether their calls cost money, whether an id is usable, what a
- *            family of models takes. No HTTP.
+ * Purpose:   which providers and named servers exist, whether their calls cost money, whether an id is
+ *            usable. What its models take is providers/ability.h, included here. No HTTP.
  * Ownership: borrowed constants.
  * Threads:   safe.
  * Errors:    ERR_USAGE / ERR_CONFIG with the known providers or the script's place.
@@ -15,8 +15,9 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "providers/ability.h"
 
-enum { CATALOG_MODEL_MAX = 128, CATALOG_URL_MAX = 512 };
+enum { CATALOG_MODEL_MAX = 128, CATALOG_URL_MAX = 512, CATALOG_KEY_MAX = 64 };
 
 typedef struct catalog_entry {
     const char *name;
@@ -41,40 +42,26 @@ typedef struct catalog_address {
 /* catalog_locate takes "MODEL@URL" apart and checks both. */
 int catalog_locate(const char *text, catalog_address *out, err *e);
 
-/* provider_check tells whether an id can be used (a mock script must exist and be valid). */
-int provider_check(const char *model_id, err *e);
+/* A server that is known by name: NAME:MODEL means compat:MODEL@URL. */
+typedef struct catalog_endpoint {
+    const char *name, *url;
+    const char *key; /* the server's key is CE_<key>_API_KEY; NULL: what the address says */
+} catalog_endpoint;
+/* catalog_endpoints is the list of those that need no entry in a file. */
+const catalog_endpoint *catalog_endpoints(size_t *count);
+/* catalog_endpoint_of finds the endpoint of an id such as "groq:llama-3": first among `own`, then among
+ * those known to everybody. NULL: the id begins with none. */
+const catalog_endpoint *catalog_endpoint_of(const char *model_id, const catalog_endpoint *own,
+                                            size_t count);
+
+/* catalog_key_variable: "LAB" → "CE_LAB_API_KEY", the variable with the key of a named endpoint. No other
+ * variable can be named, so that a file cannot send any secret of a node anywhere. */
+int catalog_key_variable(const char *key, char out[CATALOG_KEY_MAX], err *e);
+
+/* provider_check tells whether an id can be used (a mock script must exist and be valid), and whether
+ * its model takes what is demanded. NULL: nothing is. */
+int provider_check(const char *model_id, const ability_demand *demand, err *e);
 /* provider_is_paid: false for unknown ids, which provider_check refuses. */
 bool provider_is_paid(const char *model_id);
-
-/* What a family of models takes. */
-typedef enum catalog_sampling {
-    CATALOG_SAMPLING_NEVER,          /* temperature and its like are refused */
-    CATALOG_SAMPLING_WITHOUT_EFFORT, /* only with effort `none` */
-    CATALOG_SAMPLING_IGNORED,
-    CATALOG_SAMPLING_YES
-} catalog_sampling;
-
-typedef enum catalog_cache {
-    CATALOG_CACHE_NONE,
-    CATALOG_CACHE_AUTOMATIC, /* the provider finds shared prefixes itself */
-    CATALOG_CACHE_MARKED     /* the request marks what to keep */
-} catalog_cache;
-
-typedef struct catalog_family {
-    const char *provider;
-    const char *prefix; /* of the model id; the longest one counts; "" is any other */
-    catalog_sampling sampling;
-    const char *effort;    /* levels, separated by spaces; "" = none can be set */
-    const char *cap_field; /* how the output cap is called */
-    int64_t output_max;    /* what we ask for */
-    catalog_cache cache;
-    bool responses; /* openai: the Responses API, else Chat Completions */
-    bool stream;    /* we ask for a stream */
-    bool schema;    /* answers can be bound to a JSON schema */
-} catalog_family;
-/* catalog_family_of: NULL for a provider that is not remote. */
-const catalog_family *catalog_family_of(const char *name, const char *model);
-/* catalog_families is the whole list. */
-const catalog_family *catalog_families(size_t *count);
 
 #endif

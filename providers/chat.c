@@ -30,6 +30,40 @@ static void pin_route(json *body)
     json_set(body, "provider", &route);
 }
 
+/* OpenRouter's own form holds for every model behind it. */
+static void set_effort(json *body, const char *effort, bool openrouter)
+{
+    if (effort != NULL && openrouter) {
+        json *reasoning = json_new_object();
+        json_set_str(reasoning, "effort", effort);
+        json_set(body, "reasoning", &reasoning);
+    } else if (effort != NULL) {
+        json_set_str(body, "reasoning_effort", effort);
+    }
+}
+
+static void set_format(json *body, const remote_call *call)
+{
+    if (call->schema == NULL) {
+        return;
+    }
+    json *format = json_new_object();
+    json *described = chat_schema(call);
+    json_set_str(format, "type", "json_schema");
+    json_set(format, "json_schema", &described);
+    json_set(body, "response_format", &format);
+}
+
+json *chat_schema(const remote_call *call)
+{
+    json *described = json_new_object();
+    json *schema = json_copy(call->schema);
+    json_set_str(described, "name", call->request->format->name);
+    json_set_bool(described, "strict", true);
+    json_set(described, "schema", &schema);
+    return described;
+}
+
 json *chat_build(const remote_call *call, buf *url)
 {
     const provider_request *request = call->request;
@@ -41,14 +75,18 @@ json *chat_build(const remote_call *call, buf *url)
     }
     json_set_str(body, "model", call->model);
     json_set(body, "messages", &messages);
-    json_set_int(body, call->family->cap_field, call->family->output_max);
-    if (call->family->stream) {
+    json_set_int(body, call->terms->family->cap_field, call->terms->family->output_max);
+    remote_set_sampling(body, call->terms, "top_p");
+    set_format(body, call);
+    bool openrouter = url_is_host(buf_text(url), "openrouter.ai");
+    set_effort(body, call->terms->effort, openrouter);
+    if (call->terms->family->stream) {
         json *options = json_new_object();
         json_set_bool(options, "include_usage", true);
         json_set_bool(body, "stream", true);
         json_set(body, "stream_options", &options);
     }
-    if (url_is_host(buf_text(url), "openrouter.ai")) {
+    if (openrouter) {
         pin_route(body);
     }
     buf_puts(url, "/chat/completions");

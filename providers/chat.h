@@ -14,6 +14,8 @@
 
 /* chat_build makes {model, messages, the output cap} and appends the path. */
 json *chat_build(const remote_call *call, buf *url);
+/* chat_schema is OpenAI's {name, strict, schema} of the call's format. */
+json *chat_schema(const remote_call *call);
 void chat_read_whole(reply *self, const json *body);
 void chat_read_event(reply *self, const char *name, const json *data);
 /* chat_read_end: a stream is whole once it said why it ended, with or without [DONE]. */

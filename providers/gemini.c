@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "providers/gemini.h"
 
+#include <ctype.h>
 #include <string.h>
 
 #include "common/str.h"
@@ -33,26 +34,49 @@ static json *build_content(const char *role, const char *text)
     return content;
 }
 
+static json *build_rules(const remote_call *call)
+{
+    const ability_terms *terms = call->terms;
+    json *rules = json_new_object();
+    json_set_int(rules, terms->family->cap_field, terms->family->output_max);
+    remote_set_sampling(rules, terms, "topP");
+    if (terms->effort != NULL) {
+        json *thinking = json_new_object();
+        char level[16] = "";
+        for (size_t i = 0; i + 1 < sizeof(level) && terms->effort[i] != '\0'; i++) {
+            level[i] = (char)toupper((unsigned char)terms->effort[i]);
+        }
+        json_set_str(thinking, "thinkingLevel", level);
+        json_set(rules, "thinkingConfig", &thinking);
+    }
+    if (call->schema != NULL) {
+        json *schema = json_copy(call->schema);
+        json_set_str(rules, "responseMimeType", "application/json");
+        json_set(rules, "responseJsonSchema", &schema);
+    }
+    return rules;
+}
+
 static json *build(const remote_call *call, buf *url)
 {
     const provider_request *request = call->request;
     json *body = json_new_object();
     json *contents = json_new_array();
-    json *rules = json_new_object();
+    json *rules = build_rules(call);
     json *system = build_content(NULL, request->system);
     for (size_t i = 0; i < request->turn_count; i++) {
         bool user = strcmp(request->turns[i].role, "user") == 0;
         json *content = build_content(user ? "user" : "model", remote_turn(&request->turns[i]));
         json_append(contents, &content);
     }
-    json_set_int(rules, call->family->cap_field, call->family->output_max);
     json_set(body, "systemInstruction", &system);
     json_set(body, "contents", &contents);
     json_set(body, "generationConfig", &rules);
     json_set_bool(body, "store", false);
     buf_puts(url, "/models/");
     url_escape(url, call->model);
-    buf_puts(url, call->family->stream ? ":streamGenerateContent?alt=sse" : ":generateContent");
+    buf_puts(url,
+             call->terms->family->stream ? ":streamGenerateContent?alt=sse" : ":generateContent");
     return body;
 }
 

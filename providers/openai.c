@@ -24,6 +24,26 @@ static bool is_word(const json *object, const char *key, const char *word)
 
 /* ---- the question ---- */
 
+static void set_reasoning(json *body, const char *effort)
+{
+    if (effort != NULL) {
+        json *reasoning = json_new_object();
+        json_set_str(reasoning, "effort", effort);
+        json_set(body, "reasoning", &reasoning);
+    }
+}
+
+static void set_format(json *body, const remote_call *call)
+{
+    if (call->schema != NULL) {
+        json *text = json_new_object();
+        json *format = chat_schema(call);
+        json_set_str(format, "type", "json_schema");
+        json_set(text, "format", &format);
+        json_set(body, "text", &text);
+    }
+}
+
 static json *build_responses(const remote_call *call, buf *url)
 {
     const provider_request *request = call->request;
@@ -39,15 +59,18 @@ static json *build_responses(const remote_call *call, buf *url)
     json_set_str(body, "model", call->model);
     json_set_str(body, "instructions", request->system);
     json_set(body, "input", &input);
-    json_set_int(body, call->family->cap_field, call->family->output_max);
+    json_set_int(body, call->terms->family->cap_field, call->terms->family->output_max);
     json_set_bool(body, "store", false);
-    json_set_bool(body, "stream", call->family->stream);
+    json_set_bool(body, "stream", call->terms->family->stream);
+    remote_set_sampling(body, call->terms, "top_p");
+    set_reasoning(body, call->terms->effort);
+    set_format(body, call);
     return body;
 }
 
 static json *build(const remote_call *call, buf *url)
 {
-    if (call->family->responses) {
+    if (strcmp(call->terms->family->api, "responses") == 0) {
         return build_responses(call, url);
     }
     json *body = chat_build(call, url);

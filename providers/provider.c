@@ -65,7 +65,7 @@ static const provider_ops *find_ops(const char *name)
     return NULL;
 }
 
-provider *provider_create(const char *model_id, err *e)
+provider *provider_create(const char *model_id, const ability_demand *demand, err *e)
 {
     const char *model = NULL;
     const catalog_entry *entry = catalog_split(model_id, &model, e);
@@ -77,7 +77,7 @@ provider *provider_create(const char *model_id, err *e)
     assert(self->ops != NULL && "every catalog entry has a back end");
     self->model = xstrdup(model);
     if (self->ops->remote != NULL) {
-        self->far_end = remote_open(self->ops->remote, model, &remote_default, e);
+        self->far_end = remote_open(self->ops->remote, model, demand, &remote_default, e);
         return self->far_end != NULL ? TAKE(self) : NULL;
     }
     if (self->ops->open != NULL && self->ops->open(model, &self->state, e) != 0) {
@@ -126,4 +126,14 @@ const char *provider_name(const provider *self)
 const char *provider_model(const provider *self)
 {
     return self->model;
+}
+
+bool provider_binds(const provider *self)
+{
+    return self->far_end != NULL && remote_terms(self->far_end)->family->schema;
+}
+
+const char *provider_degraded(const provider *self)
+{
+    return self->far_end != NULL ? remote_terms(self->far_end)->degraded : "";
 }

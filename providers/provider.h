@@ -14,10 +14,12 @@
 #define CE_PROVIDERS_PROVIDER_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "common/err.h"
+#include "providers/ability.h"
 
 typedef struct provider provider;
 
@@ -55,6 +57,12 @@ typedef struct provider_material {
     size_t recorded_count;
 } provider_material;
 
+/* A form that answers are bound to where the provider can; elsewhere the prompt alone asks for it. */
+typedef struct provider_format {
+    const char *name;   /* letters, digits and _ */
+    const char *schema; /* JSON schema as text: objects list all their members as required */
+} provider_format;
+
 typedef struct provider_request {
     const char *stage;
     int64_t index; /* call number within the stage, from 0 */
@@ -64,7 +72,8 @@ typedef struct provider_request {
     const provider_turn *turns; /* the last one is the user's */
     size_t turn_count;
     const provider_material *material;
-    const atomic_bool *cancelled; /* NULL: never; ends a wait for a remote model */
+    const provider_format *format; /* NULL: free text */
+    const atomic_bool *cancelled;  /* NULL: never; ends a wait for a remote model */
 } provider_request;
 
 typedef struct provider_answer {
@@ -73,7 +82,7 @@ typedef struct provider_answer {
     int64_t tokens_in, tokens_out, tokens_cache_read, tokens_cache_write; /* -1: not told */
     double cost_usd;                                                      /* NaN: unknown */
     double latency_ms;
-    char *usage; /* what the provider told about the call, as JSON text; NULL: nothing */
+    char *usage; /* how it was asked and what the provider told, as JSON text; NULL: nothing */
 } provider_answer;
 void provider_answer_fini(provider_answer *self);
 
@@ -88,13 +97,17 @@ typedef struct provider_ops {
 } provider_ops;
 
 /* provider_create opens the back end of a model id such as "gold" or "mock:script.json".
- * ERR_NOT_FOUND names the known ones. */
-provider *provider_create(const char *model_id, err *e);
+ * ERR_NOT_FOUND names the known ones. The demand (NULL: none) is borrowed for the object's life. */
+provider *provider_create(const char *model_id, const ability_demand *demand, err *e);
 void provider_destroy(provider **self);
 /* provider_ask blocks until there is an answer. out is zeroed on failure. */
 int provider_ask(provider *self, const provider_request *request, provider_answer *out, err *e);
 /* provider_name is the back end's name; provider_model what follows the colon ("" for gold). */
 const char *provider_name(const provider *self);
 const char *provider_model(const provider *self);
+/* provider_binds: answers can be bound to a format. */
+bool provider_binds(const provider *self);
+/* provider_degraded: what was demanded and is left out; "" when nothing is. */
+const char *provider_degraded(const provider *self);
 
 #endif

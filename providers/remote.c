@@ -53,8 +53,9 @@ const remote_rules remote_default = {.connect_ms = CONNECT_MS,
 struct remote {
     const remote_ops *ops;
     const remote_rules *rules;
-    catalog_address address; /* url filled in */
-    const catalog_family *family;
+    catalog_address address;      /* url filled in */
+    const ability_demand *demand; /* borrowed */
+    ability_terms terms;
     secret key;
     limit *limit; /* borrowed from the table */
 };
@@ -86,6 +87,14 @@ static int read_key(remote *self, err *e)
 {
     bool needed = false;
     const char *name = self->ops->key_name(self->address.url, &needed);
+    char variable[CATALOG_KEY_MAX];
+    if (self->demand->key != NULL) { /* a named endpoint with a key of its own */
+        if (catalog_key_variable(self->demand->key, variable, e) != 0) {
+            return -1;
+        }
+        name = variable;
+        needed = true;
+    }
     if (secret_read(name, &self->key, e) != 0) {
         return -1;
     }
@@ -112,11 +121,13 @@ static char *limit_key(const remote *self)
                      hex);
 }
 
-remote *remote_open(const remote_ops *ops, const char *model, const remote_rules *rules, err *e)
+remote *remote_open(const remote_ops *ops, const char *model, const ability_demand *demand,
+                    const remote_rules *rules, err *e)
 {
     SCOPED(remote_close) remote *self = xcalloc(1, sizeof(*self));
     self->ops = ops;
     self->rules = rules;
+    self->demand = demand != NULL ? demand : &ability_no_demand;
     if (catalog_locate(model, &self->address, e) != 0) {
         return NULL;
     }
@@ -124,7 +135,9 @@ remote *remote_open(const remote_ops *ops, const char *model, const remote_rules
         assert(ops->url != NULL && "provider_check wants a URL where there is none");
         memccpy(self->address.url, ops->url, '\0', sizeof(self->address.url));
     }
-    self->family = catalog_family_of(ops->name, self->address.model);
+    if (ability_settle(ops->name, self->address.model, self->demand, &self->terms, e) != 0) {
+        return NULL;
+    }
     pthread_once(&once, start_shared);
     if (client == NULL) {
         if (e != NULL) {
@@ -206,13 +219,13 @@ static void post(question *q, attempt *a, err *e)
     if (self->key.value[0] != '\0') {
         fields[count++] = (http_field){ops->key_field, key};
     }
-    if (ops->extra_field != NULL) {
-        fields[count++] = (http_field){ops->extra_field, ops->extra_value};
+    if (ops->version_field != NULL) {
+        fields[count++] = (http_field){ops->version_field, self->terms.family->api};
     }
     fields[count++] = (http_field){"Accept", "application/json, text/event-stream"};
     sse_init(&events, REMOTE_EVENT_MAX, on_event, a);
     /* A server that does not stream is silent while its model thinks. */
-    int64_t idle_ms = self->family->stream ? self->rules->idle_ms : self->rules->total_ms;
+    int64_t idle_ms = self->terms.family->stream ? self->rules->idle_ms : self->rules->total_ms;
     const http_request request = {.url = buf_text(&q->url),
                                   .fields = fields,
                                   .field_count = count,
@@ -348,16 +361,46 @@ const char *remote_turn(const provider_turn *turn)
     return str_trim(str_of(turn->text)).size > 0 ? turn->text : "(no answer)";
 }
 
+void remote_set_sampling(json *object, const ability_terms *terms, const char *top_p_key)
+{
+    if (!isnan(terms->temperature)) {
+        json_set_real(object, "temperature", terms->temperature);
+    }
+    if (!isnan(terms->top_p)) {
+        json_set_real(object, top_p_key, terms->top_p);
+    }
+}
+
+const ability_terms *remote_terms(const remote *self)
+{
+    return &self->terms;
+}
+
 static void question_fini(question *q)
 {
     buf_fini(&q->url);
     free(q->body);
 }
 
+/* The schema of the format asked for, NULL where answers cannot be bound to one. */
+static int read_format(const remote *self, const provider_request *request, json **out, err *e)
+{
+    const provider_format *format = request->format;
+    if (format == NULL || !self->terms.family->schema) {
+        return 0;
+    }
+    *out = json_parse_tree(format->schema, strlen(format->schema), format->name, e);
+    return *out != NULL ? 0 : -1;
+}
+
 static int build(const remote *self, const provider_request *request, question *q, err *e)
 {
+    SCOPED(json_destroy) json *schema = NULL;
+    if (read_format(self, request, &schema, e) != 0) {
+        return -1;
+    }
     const remote_call call = {
-        .model = self->address.model, .family = self->family, .request = request};
+        .model = self->address.model, .terms = &self->terms, .request = request, .schema = schema};
     *q = (question){.from = self, .request = request, .prompt_bytes = strlen(request->system)};
     for (size_t i = 0; i < request->turn_count; i++) {
         q->prompt_bytes += strlen(request->turns[i].text);
@@ -372,13 +415,40 @@ static int build(const remote *self, const provider_request *request, question *
     return q->url.overflow ? err_set(e, ERR_LIMIT, "the address is too long") : 0;
 }
 
+/* What was asked for and what of it was left out. */
+static json *describe_asked(const question *q)
+{
+    const ability_terms *terms = &q->from->terms;
+    const provider_format *format = q->request->format;
+    SCOPED(buf_fini) buf degraded;
+    buf_init(&degraded, ERR_TEXT_MAX);
+    buf_puts(&degraded, terms->degraded);
+    if (format != NULL && !terms->family->schema) {
+        buf_printf(&degraded, "%sanswers are not bound to a schema", degraded.size > 0 ? "; " : "");
+    }
+    if (terms->family->cache == ABILITY_CACHE_NONE) {
+        buf_printf(&degraded, "%sno prompt cache is counted on", degraded.size > 0 ? "; " : "");
+    }
+    json *asked = json_new_object();
+    json_set_str(asked, "api", terms->family->api);
+    json_set_int(asked, "output_max", terms->family->output_max);
+    json_set_str(asked, "effort", terms->effort);
+    json_set_real(asked, "temperature", terms->temperature);
+    json_set_real(asked, "top_p", terms->top_p);
+    json_set_str(asked, "format", format != NULL && terms->family->schema ? format->name : NULL);
+    json_set_str(asked, "degraded", degraded.size > 0 ? buf_text(&degraded) : NULL);
+    return asked;
+}
+
 /* What came with the answer, for the record. */
 static char *describe(const question *q, const attempt *a)
 {
     SCOPED(json_destroy) json *told = json_new_object();
     json *usage = a->reply.usage != NULL ? json_copy(a->reply.usage) : json_new_null();
     const char *request = http_reply_field(&a->http, q->from->ops->id_field);
+    json *asked = describe_asked(q);
     json_set(told, "usage", &usage);
+    json_set(told, "asked", &asked);
     json_set_str(told, "model", a->reply.served[0] != '\0' ? a->reply.served : NULL);
     json_set_str(told, "id", a->reply.id[0] != '\0' ? a->reply.id : NULL);
     json_set_str(told, "request", request);

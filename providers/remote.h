@@ -24,12 +24,16 @@ enum { REMOTE_BODY_MAX = 16 * 1024 * 1024, REMOTE_EVENT_MAX = 4 * 1024 * 1024 };
 /* What is put to the model; borrowed. */
 typedef struct remote_call {
     const char *model;
-    const catalog_family *family;
+    const ability_terms *terms;
     const provider_request *request;
+    const json *schema; /* of request->format, where the model can be bound to it; NULL: not */
 } remote_call;
 
 /* remote_turn is a turn's text; an empty one, which some refuse, reads "(no answer)". */
 const char *remote_turn(const provider_turn *turn);
+
+/* remote_set_sampling puts temperature and top_p, where they are sent, into `object`. */
+void remote_set_sampling(json *object, const ability_terms *terms, const char *top_p_key);
 
 /* A back end's protocol. */
 typedef struct remote_ops {
@@ -39,8 +43,8 @@ typedef struct remote_ops {
     const char *key_form;  /* what stands before it: "Bearer " */
     /* key_name: the variable with the key for a base URL; *needed: without it nobody will answer. */
     const char *(*key_name)(const char *url, bool *needed);
-    const char *extra_field, *extra_value; /* one more header, or NULL */
-    const char *id_field;                  /* the reply's header with the request id */
+    const char *version_field; /* a header with the version of the API (family.api), or NULL */
+    const char *id_field;      /* the reply's header with the request id */
     /* build makes the body and appends to the base URL. */
     json *(*build)(const remote_call *call, buf *url);
     /* read_whole takes a whole reply (status 200); read_event one event of a stream. read_end says whether a stream that ended here is whole; NULL: `ended` tells. */
@@ -60,9 +64,12 @@ typedef struct remote_rules {
 extern const remote_rules remote_default;
 
 typedef struct remote remote;
-/* remote_open takes "MODEL[@URL]" and reads the key. rules are borrowed for the object's life. */
-remote *remote_open(const remote_ops *ops, const char *model, const remote_rules *rules, err *e);
+/* remote_open takes "MODEL[@URL]", settles the demand (NULL: none) and reads the key. Demand and rules are
+ * borrowed for the object's life. */
+remote *remote_open(const remote_ops *ops, const char *model, const ability_demand *demand,
+                    const remote_rules *rules, err *e);
 void remote_close(remote **self);
+const ability_terms *remote_terms(const remote *self);
 /* remote_ask is provider_ask's part. */
 int remote_ask(remote *self, const provider_request *request, provider_answer *out, err *e);
 

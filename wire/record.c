@@ -28,6 +28,7 @@ static const field call_fields[] = {
     {.key = "latency_ms", .type = FIELD_REAL, .offset = AT(call_record, latency_ms)},
     {.key = "reason", .type = FIELD_TEXT_OR_NULL, .offset = AT(call_record, reason)},
     {.key = "usage", .type = FIELD_TEXT_IF_ANY, .offset = AT(call_record, usage)},
+    {.key = "key", .type = FIELD_TEXT_IF_ANY, .offset = AT(call_record, key)},
     {.key = NULL},
 };
 

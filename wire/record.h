@@ -37,6 +37,7 @@ typedef struct call_record {
     double latency_ms;
     char *reason; /* why there is no answer; NULL */
     char *usage;  /* what the provider told about the call, as JSON text; NULL: nothing */
+    char *key;    /* hash of what was asked of whom and how; NULL: not kept */
 } call_record;
 
 /* A candidate through compile and gates. */

@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "wire/fields.h"
-
 #define AT(member) offsetof(task_spec, member)
 #define TEXT(member)                                             \
     {                                                            \
@@ -45,6 +43,16 @@ static const field replay_fields[] = {
     {.key = NULL},
 };
 
+const field spec_demand_fields[] = {
+    {.key = "stage", .type = FIELD_TEXT, .offset = offsetof(spec_demand, stage)},
+    {.key = "api", .type = FIELD_TEXT_OR_NULL, .offset = offsetof(spec_demand, api)},
+    {.key = "effort", .type = FIELD_TEXT_OR_NULL, .offset = offsetof(spec_demand, effort)},
+    {.key = "key", .type = FIELD_TEXT_OR_NULL, .offset = offsetof(spec_demand, key)},
+    {.key = "temperature", .type = FIELD_REAL, .offset = offsetof(spec_demand, temperature)},
+    {.key = "top_p", .type = FIELD_REAL, .offset = offsetof(spec_demand, top_p)},
+    {.key = NULL},
+};
+
 static const field spec_fields[] = {
     TEXT(kind),
     TEXT(run),
@@ -61,6 +69,14 @@ static const field spec_fields[] = {
     {.key = "entrant", .type = FIELD_TEXT_OR_NULL, .offset = AT(entrant)},
     {.key = "models", .type = FIELD_OBJECT, .inner = model_fields},
     {.key = "budgets", .type = FIELD_OBJECT, .inner = budget_fields},
+    {.key = "escalation", .type = FIELD_TEXT_OR_NULL, .offset = AT(escalation)},
+    {.key = "demands",
+     .type = FIELD_LIST,
+     .offset = AT(demands),
+     .inner = spec_demand_fields,
+     .count_offset = AT(demand_count),
+     .size = sizeof(spec_demand),
+     .max = SPEC_DEMANDS_MAX},
     INT(seed),
     TEXT(device),
     {.key = "arch", .type = FIELD_TEXT_OR_NULL, .offset = AT(arch)},
@@ -88,6 +104,16 @@ int stage_parse(const char *name)
         }
     }
     return -1;
+}
+
+const spec_demand *spec_demand_of(const spec_demand *list, size_t count, const char *stage)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(list[i].stage, stage) == 0) {
+            return &list[i];
+        }
+    }
+    return NULL;
 }
 
 char *task_spec_write(const task_spec *self)

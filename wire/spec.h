@@ -16,6 +16,7 @@
 #include "common/err.h"
 #include "common/hash.h"
 #include "common/json.h"
+#include "wire/fields.h"
 
 enum { SPEC_STAGES = 5, SPEC_REPLAY_MAX = 64 };
 
@@ -38,6 +39,18 @@ typedef struct spec_replay {
     char *stop;
 } spec_replay;
 
+/* What is asked of the model of one stage, or of the escalation, beyond its name. */
+typedef struct spec_demand {
+    char *stage;               /* a stage, or "escalation" */
+    char *api, *effort, *key;  /* NULL: not said */
+    double temperature, top_p; /* NaN: not said */
+} spec_demand;
+enum { SPEC_DEMANDS_MAX = SPEC_STAGES + 1 };
+#define SPEC_ESCALATION "escalation"
+extern const field spec_demand_fields[];
+/* spec_demand_of finds a stage's; NULL: nothing is demanded. */
+const spec_demand *spec_demand_of(const spec_demand *list, size_t count, const char *stage);
+
 typedef struct task_spec {
     char *kind; /* contract | synthesize */
     char *run, *problem, *suite;
@@ -50,10 +63,13 @@ typedef struct task_spec {
     char *entrant;                /* name on the board */
     char *models[SPEC_STAGES];    /* "provider:model" per stage */
     int64_t budgets[SPEC_STAGES]; /* model calls per stage */
-    int64_t seed;                 /* run seed; secrets of the task are derived from it */
-    char *device;                 /* auto | cuda | emu | fake */
-    char *arch;                   /* compile target without a device; NULL: sm_90a */
-    double target;                /* speedup at which repair stops */
+    char *escalation; /* model of one more call where a stage's budget has ended; NULL: none */
+    spec_demand *demands;
+    size_t demand_count;
+    int64_t seed;  /* run seed; secrets of the task are derived from it */
+    char *device;  /* auto | cuda | emu | fake */
+    char *arch;    /* compile target without a device; NULL: sm_90a */
+    double target; /* speedup at which repair stops */
     spec_replay *replay;
     size_t replay_count;
 } task_spec;

@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "agent-node/stages/stage.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -63,43 +64,93 @@ static char *conversation_json(const conversation *self)
 
 /* ---- asking ---- */
 
+/* The escalation has one call in each stage that asks again. */
+static bool may_escalate(const pipeline *p, const stage_work *w)
+{
+    int64_t budget = p->spec->budgets[w->id];
+    return p->escalation != NULL && budget > 0 && w->calls == budget && w->id != STAGE_POLISH;
+}
+
 bool stage_may_ask(const pipeline *p, const stage_work *w)
 {
-    return !w->exhausted && w->calls < p->spec->budgets[w->id];
+    return !w->exhausted && (w->calls < p->spec->budgets[w->id] || may_escalate(p, w));
+}
+
+static provider *model_of(const pipeline *p, const stage_work *w)
+{
+    return may_escalate(p, w) ? p->escalation : p->providers[w->id];
+}
+
+/* What makes a question what it is, beside stage and number: an answer to another one is not used for it.
+ * Times and findings that earlier turns tell are no part of it: they differ when a stage is gone through
+ * again, and an answer that was paid for would be paid for twice. */
+static hash question_key(const pipeline *p, const stage_work *w, const char *system)
+{
+    static const char version[] = "ce-call-1";
+    const ability_demand *demand = &p->demands[may_escalate(p, w) ? SPEC_STAGES : w->id];
+    const char *name = provider_name(model_of(p, w));
+    const char *model = provider_model(model_of(p, w));
+    SCOPED(scoped_free)
+    char *how =
+        xasprintf("sample %" PRId64 " api %s effort %s temperature %.17g top_p %.17g",
+                  p->spec->sample, demand->api != NULL ? demand->api : "",
+                  demand->effort != NULL ? demand->effort : "", demand->temperature, demand->top_p);
+    const task_spec *spec = p->spec;
+    const hash_part parts[] = {
+        {"version", version, strlen(version)},   {"provider", name, strlen(name)},
+        {"model", model, strlen(model)},         {"how", how, strlen(how)},
+        {"system", system, strlen(system)},      {"contract", spec->contract_hash.bytes, HASH_SIZE},
+        {"task", spec->prompt.bytes, HASH_SIZE}, {"reference", spec->reference.bytes, HASH_SIZE}};
+    return hash_list(parts, sizeof(parts) / sizeof(parts[0]));
 }
 
 static const struct row_call_ref *find_recorded(const pipeline *p, const stage_work *w)
 {
     for (size_t i = 0; i < p->done->call_count; i++) {
         const struct row_call_ref *call = &p->done->calls[i];
-        if (call->index == w->calls && strcmp(call->stage, stage_name(w->id)) == 0) {
+        if (call->index == w->number && strcmp(call->stage, stage_name(w->id)) == 0) {
             return call;
         }
     }
     return NULL;
 }
 
-/* Uses an answer that an earlier lease committed. */
-static int recall(pipeline *p, const struct row_call_ref *call, provider_answer *out, err *e)
+/* Uses an answer that an earlier lease committed. 1: used, 0: it answers another question, -1: e. */
+static int recall(pipeline *p, const struct row_call_ref *call, const char *key,
+                  provider_answer *out, err *e)
 {
     SCOPED(call_record_fini) call_record record = {0};
     SCOPED(scoped_free) char *text = ledger_get_text(p->ledger, &call->record, e);
     if (text == NULL || call_record_read(text, strlen(text), &record, e) != 0) {
         return -1;
     }
+    if (record.key != NULL && strcmp(record.key, key) != 0) {
+        return 0;
+    }
     if (!provider_stop_parse(record.stop, &out->stop)) {
         return err_set(e, ERR_PROTOCOL, "recorded call: unknown stop '%s'", record.stop);
     }
     out->text =
         hash_is_zero(&record.answer) ? xstrdup("") : ledger_get_text(p->ledger, &record.answer, e);
-    return out->text != NULL ? 0 : -1;
+    return out->text != NULL ? 1 : -1;
 }
 
-static int commit_call(pipeline *p, const stage_work *w, const char *prompt,
+/* A question as it is put and recorded. */
+typedef struct question {
+    char *prompt; /* JSON array of {role, text} */
+    char key[HASH_HEX];
+} question;
+
+static void question_fini(question *self)
+{
+    free(self->prompt);
+}
+
+static int commit_call(pipeline *p, const stage_work *w, const question *q,
                        const provider_answer *answer, err *e)
 {
-    const provider *model = p->providers[w->id];
-    call_record record = {.index = w->calls,
+    const provider *model = model_of(p, w);
+    call_record record = {.index = w->number,
                           .tokens_in = answer->tokens_in,
                           .tokens_out = answer->tokens_out,
                           .tokens_cache_read = answer->tokens_cache_read,
@@ -111,7 +162,8 @@ static int commit_call(pipeline *p, const stage_work *w, const char *prompt,
     record.model = xstrdup(provider_model(model));
     record.stop = xstrdup(provider_stop_name(answer->stop));
     record.usage = answer->usage != NULL ? xstrdup(answer->usage) : NULL;
-    int rc = ledger_put_text(p->ledger, prompt, &record.prompt, e);
+    record.key = xstrdup(q->key);
+    int rc = ledger_put_text(p->ledger, q->prompt, &record.prompt, e);
     if (rc == 0 && answer->text[0] != '\0') {
         rc = ledger_put_text(p->ledger, answer->text, &record.answer, e);
     }
@@ -122,7 +174,7 @@ static int commit_call(pipeline *p, const stage_work *w, const char *prompt,
     return rc;
 }
 
-static int ask_model(pipeline *p, const stage_work *w, const conversation *talk,
+static int ask_model(pipeline *p, const stage_work *w, const conversation *talk, const question *q,
                      provider_answer *out, err *e)
 {
     provider_request request = {.stage = stage_name(w->id),
@@ -134,30 +186,60 @@ static int ask_model(pipeline *p, const stage_work *w, const conversation *talk,
                                 .turn_count = talk->count,
                                 .material = &p->material,
                                 .cancelled = p->ledger->cancelled};
-    SCOPED(scoped_free) char *prompt = conversation_json(talk);
     int64_t start = clock_mono_us();
-    if (provider_ask(p->providers[w->id], &request, out, e) != 0) {
+    if (provider_ask(model_of(p, w), &request, out, e) != 0) {
         return -1;
     }
     if (out->latency_ms <= 0.0) {
         out->latency_ms = (double)(clock_mono_us() - start) / 1000.0;
     }
-    return commit_call(p, w, prompt, out, e);
+    return commit_call(p, w, q, out, e);
+}
+
+/* A recorded answer to this question, else the model's. */
+static int find_answer(pipeline *p, stage_work *w, const conversation *talk, const question *q,
+                       provider_answer *out, err *e)
+{
+    const struct row_call_ref *recorded = NULL;
+    int used = 0;
+    while (used == 0 && (recorded = find_recorded(p, w)) != NULL) {
+        used = recall(p, recorded, q->key, out, e);
+        if (used == 0) {
+            stage_note(w, "recorded call %" PRId64 " answers another question and is not used",
+                       w->number++);
+        }
+    }
+    return used == 0 ? ask_model(p, w, talk, q, out, e) : used < 0 ? -1 : 0;
+}
+
+/* What was demanded and is left out, and who is asked beyond the budget: once a stage. */
+static void note_model(const pipeline *p, stage_work *w)
+{
+    const char *degraded = provider_degraded(model_of(p, w));
+    if (may_escalate(p, w)) {
+        stage_note(w, "the escalation %s is asked", p->spec->escalation);
+    }
+    if (degraded[0] != '\0' && (w->calls == 0 || may_escalate(p, w))) {
+        stage_note(w, "degraded: %s", degraded);
+    }
 }
 
 int stage_ask(pipeline *p, stage_work *w, conversation *talk, provider_answer *out, err *e)
 {
+    SCOPED(question_fini) question q = {.prompt = conversation_json(talk)};
+    hash key = question_key(p, w, talk->system);
+    hash_hex(&key, q.key);
     *out = (provider_answer){0};
     if (ledger_check(p->ledger, e) != 0) {
         return -1;
     }
-    const struct row_call_ref *recorded = find_recorded(p, w);
-    int rc = recorded != NULL ? recall(p, recorded, out, e) : ask_model(p, w, talk, out, e);
-    if (rc != 0) {
+    note_model(p, w);
+    if (find_answer(p, w, talk, &q, out, e) != 0) {
         provider_answer_fini(out);
         return -1;
     }
     w->calls++;
+    w->number++;
     w->exhausted = out->stop == PROVIDER_STOP_EXHAUSTED;
     p->exhausted = p->exhausted || w->exhausted;
     conversation_add(talk, "assistant", out->text);

@@ -28,6 +28,7 @@ typedef struct stage_work {
     stage_id id;
     stage_record record; /* filled as the stage goes on */
     int64_t calls;       /* model calls so far */
+    int64_t number;      /* under which the next call is recorded */
     int64_t device_us;   /* time on the device lane so far */
     int64_t held_us;     /* when the lane was taken */
     bool exhausted;      /* a recording or script has no further answer for this stage */
@@ -43,10 +44,11 @@ extern const stage_entry stage_table[SPEC_STAGES];
 /* One function a stage. */
 stage_fn stage_interview, stage_codegen, stage_correctness, stage_performance, stage_polish;
 
-/* stage_ask puts the conversation to the stage's model: a recorded answer is used again, a new one is
- * committed before this returns. The answer is added to the conversation. */
+/* stage_ask puts the conversation to the stage's model, after its budget to the escalation: an answer
+ * recorded to the very same question is used again, a new one is committed before this returns. The
+ * answer is added to the conversation. */
 int stage_ask(pipeline *p, stage_work *w, conversation *talk, provider_answer *out, err *e);
-/* stage_may_ask: budget left? */
+/* stage_may_ask: is a call left, or the escalation's? */
 bool stage_may_ask(const pipeline *p, const stage_work *w);
 
 /* stage_try takes an answer to a compiled candidate: parse, plan, compile, gate. *out is NULL when it

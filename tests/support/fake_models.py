@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """What the models of the fake server take, as their vendors document it, and which JSON schemas are
-accepted. Written from the vendors' rules, not from providers/family.c: the two check each other.
+accepted. Written from the vendors' rules, not from providers/ability.c: the two check each other.
 
 Each function raises Unfit(message, code) for what the real server refuses.
 """

@@ -511,6 +511,16 @@ char *rig_prompt(rig *self, size_t i)
     return rig_blob(self, &call.prompt);
 }
 
+char *rig_call_key(rig *self, size_t i)
+{
+    call_record call SCOPED(call_record_fini) = {0};
+    err e;
+    assert_true(i < self->told.call_count);
+    const char *text = self->told.calls[i];
+    assert_int_equal(call_record_read(text, strlen(text), &call, &e), 0);
+    return TAKE(call.key);
+}
+
 /* Blobs are posted, not answered: whoever looks at one waits until all of them have arrived. */
 static void settle(rig *self)
 {
@@ -615,11 +625,8 @@ void rig_texts(rig *self, const task_spec *spec, rig_work *out)
     p->gold_plan = text_of(self, &spec->gold_plan);
     p->material = (provider_material){
         .contract = spec->contract, .gold_source = p->gold_source, .gold_plan = p->gold_plan};
-    for (int i = 0; i < SPEC_STAGES; i++) {
-        p->providers[i] = provider_create(spec->models[i], &e);
-        if (p->providers[i] == NULL) {
-            fail_msg("%s", e.text);
-        }
+    if (pipeline_open(p, &e) != 0) {
+        fail_msg("%s", e.text);
     }
 }
 
@@ -639,6 +646,7 @@ void rig_pipeline_fini(rig_work *self)
     for (int i = 0; i < SPEC_STAGES; i++) {
         provider_destroy(&p->providers[i]);
     }
+    provider_destroy(&p->escalation);
     free(p->prompt);
     free(p->reference);
     free(p->gold_source);

@@ -47,6 +47,8 @@ const stage_record *rig_stage(const rig *self, const char *stage); /* NULL: not 
 size_t rig_call_count(const rig *self);
 /* rig_prompt is what recorded call number i asked, a JSON array, in fresh memory. */
 char *rig_prompt(rig *self, size_t i);
+/* rig_call_key is what its answer can be reused for, in fresh memory. */
+char *rig_call_key(rig *self, size_t i);
 /* rig_blob is a blob as text in fresh memory. */
 char *rig_blob(rig *self, const hash *name);
 

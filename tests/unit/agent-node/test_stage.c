@@ -114,6 +114,42 @@ static void the_budget_is_a_limit_of_calls(void **state)
     assert_false(stage_may_ask(&p, &polish));
 }
 
+static void the_escalation_has_one_call_more(void **state)
+{
+    (void)state;
+    task_spec spec = {.budgets = {2, 3, 0, 3, 1}};
+    pipeline p = {.spec = &spec, .escalation = (provider *)&spec}; /* only looked at, never asked */
+    stage_work codegen = {.id = STAGE_CODEGEN, .calls = 3},
+               polish = {.id = STAGE_POLISH, .calls = 1};
+    stage_work none = {.id = STAGE_CORRECTNESS};
+    assert_true(stage_may_ask(&p, &codegen));
+    codegen.calls = 4;
+    assert_false(stage_may_ask(&p, &codegen));
+    assert_false(stage_may_ask(&p, &polish));
+    assert_false(stage_may_ask(&p, &none));
+}
+
+static void after_the_budget_the_escalation_is_asked(void **state)
+{
+    (void)state;
+    task_spec spec SCOPED(task_spec_fini) = {0};
+    err e = {0};
+    char id[128];
+    rig *r = rig_create(NULL);
+    rig_spec(r, "silu_fp16", mock_id(r, "{\"rules\": [{\"text\": \"no idea\"}]}", id), &spec);
+    write_gold(r, &spec, "good.md", "better");
+    rig_write(r, "escalation.json", "{\"rules\": [{\"index\": 3, \"file\": \"good.md\"}]}");
+    spec.escalation = xasprintf("mock:%s/escalation.json", rig_folder(r));
+    assert_ok(rig_run(r, &spec, &e), e);
+    const stage_record *codegen = rig_stage(r, "codegen");
+    assert_int_equal(codegen->calls, 4);
+    assert_int_equal(codegen->attempt_count, 4);
+    assert_int_equal(codegen->attempts[3].result, OUTCOME_OK);
+    assert_has(codegen->notes, "the escalation mock:");
+    assert_int_equal(rig_result(r)->result, OUTCOME_OK);
+    rig_destroy(&r);
+}
+
 static void an_answer_is_committed_and_joins_the_conversation(void **state)
 {
     (void)state;
@@ -194,6 +230,66 @@ static void a_recorded_answer_is_not_paid_again(void **state)
     assert_string_equal(second.text, "new");
     assert_int_equal(b.stage.calls, 2);
     assert_int_equal(rig_call_count(b.rig), 1);
+    bench_close(&b);
+}
+
+/* The same stage is gone through by a task of another spec. */
+static void ask_as(const char *key_of_old, task_spec *spec, bench *b, provider_answer *answer)
+{
+    static char stage[] = "codegen", mock[] = "mock", model[] = "m", ok[] = "ok";
+    char key[] = "0000000000000000000000000000000000000000000000000000000000000000";
+    call_record call = {.stage = stage, .provider = mock, .model = model, .stop = ok};
+    struct row_call_ref row = {.stage = stage, .index = 0};
+    call.key = key_of_old != NULL ? (char *)(uintptr_t)key_of_old : key;
+    assert_ok(ledger_put_text(&b->work.account, "old", &call.answer, &b->e), b->e);
+    SCOPED(scoped_free) char *text = call_record_write(&call);
+    assert_ok(ledger_put_text(&b->work.account, text, &row.record, &b->e), b->e);
+    b->work.done.calls = &row;
+    b->work.done.call_count = 1;
+    b->work.p.spec = spec;
+    assert_ok(stage_ask(&b->work.p, &b->stage, &b->talk, answer, &b->e), b->e);
+    b->work.done.call_count = 0;
+}
+
+static void an_answer_to_another_question_is_not_used(void **state)
+{
+    (void)state;
+    bench b;
+    SCOPED(provider_answer_fini) provider_answer answer = {0};
+    bench_open(&b, "{\"rules\": [{\"text\": \"new\"}]}");
+    ask_as(NULL, &b.spec, &b, &answer);
+    assert_string_equal(answer.text, "new");
+    assert_int_equal(b.stage.calls, 1); /* the budget is that of real questions */
+    assert_int_equal(b.stage.number, 2);
+    assert_has(b.stage.record.notes, "recorded call 0 answers another question");
+    bench_close(&b);
+}
+
+/* What is asked first is recorded with its key; the same is then found by it, another is not. */
+static void the_key_is_of_what_was_asked_and_how(void **state)
+{
+    (void)state;
+    bench b;
+    SCOPED(provider_answer_fini) provider_answer first = {0};
+    bench_open(&b, "{\"rules\": [{\"text\": \"new\"}]}");
+    assert_ok(stage_ask(&b.work.p, &b.stage, &b.talk, &first, &b.e), b.e);
+    SCOPED(scoped_free) char *key = rig_call_key(b.rig, 0);
+    for (int i = 0; i < 6; i++) {
+        SCOPED(provider_answer_fini) provider_answer answer = {0};
+        task_spec spec = b.spec;
+        b.work.p.demands[STAGE_CODEGEN] = ability_no_demand;
+        spec.sample += i == 1;
+        spec.contract_hash.bytes[0] ^= i == 2;
+        spec.reference.bytes[0] ^= i == 3;
+        if (i == 4) {
+            b.work.p.demands[STAGE_CODEGEN].effort = "high";
+        } else if (i == 5) {
+            b.work.p.demands[STAGE_CODEGEN].temperature = 0.0;
+        }
+        b.stage.calls = b.stage.number = 0;
+        ask_as(key, &spec, &b, &answer);
+        assert_string_equal(answer.text, i == 0 ? "old" : "new");
+    }
     bench_close(&b);
 }
 
@@ -361,10 +457,14 @@ int main(void)
         cmocka_unit_test(notes_go_on_one_line),
         cmocka_unit_test(attempts_are_numbered_over_the_whole_task),
         cmocka_unit_test(the_budget_is_a_limit_of_calls),
+        cmocka_unit_test(the_escalation_has_one_call_more),
+        cmocka_unit_test(after_the_budget_the_escalation_is_asked),
         cmocka_unit_test(an_answer_is_committed_and_joins_the_conversation),
         cmocka_unit_test(an_answer_that_cannot_be_committed_is_not_used),
         cmocka_unit_test(a_cancelled_task_asks_nobody),
         cmocka_unit_test(a_recorded_answer_is_not_paid_again),
+        cmocka_unit_test(an_answer_to_another_question_is_not_used),
+        cmocka_unit_test(the_key_is_of_what_was_asked_and_how),
         cmocka_unit_test(a_recorded_call_without_an_answer_keeps_its_stop),
         cmocka_unit_test(a_recorded_call_that_makes_no_sense_is_an_error),
         cmocka_unit_test(a_good_answer_becomes_a_compiled_candidate),

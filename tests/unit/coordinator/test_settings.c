@@ -24,7 +24,7 @@ static void settings_survive_the_round_trip(void **state)
     assert_string_equal(read.entrants[1].models[STAGE_POLISH], "mock:x.json");
     assert_int_equal(read.only_count, 2);
     assert_string_equal(read.only[1].name, "argmax_fp32");
-    assert_int_equal(read.budgets[STAGE_INTERVIEW], 2);
+    assert_int_equal(read.entrants[0].budgets[STAGE_INTERVIEW], 2);
     assert_null(read.out);
     SCOPED(scoped_free) char *again = settings_write(&read);
     assert_string_equal(text, again);

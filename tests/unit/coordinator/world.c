@@ -50,6 +50,7 @@ void world_settings(const world_options *options, settings *out)
     out->entrants = xcalloc(out->entrant_count, sizeof *out->entrants);
     for (size_t i = 0; i < out->entrant_count; i++) {
         out->entrants[i].name = entrants[i].name;
+        memcpy(out->entrants[i].budgets, budgets, sizeof budgets);
         for (size_t k = 0; k < SPEC_STAGES; k++)
             out->entrants[i].models[k] = xstrdup(entrants[i].name);
     }
@@ -58,7 +59,6 @@ void world_settings(const world_options *options, settings *out)
     out->seed = 7;
     out->device = xstrdup("fake");
     out->target = 1.0;
-    memcpy(out->budgets, budgets, sizeof budgets);
     out->node_timeout_ms = options->lost_ms ? options->lost_ms : SETTINGS_NODE_TIMEOUT_MS;
 }
 

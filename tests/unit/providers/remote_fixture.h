@@ -46,6 +46,21 @@ static inline int stop_server(void **state)
     return 0;
 }
 
+/* Asks one question with a demand and a form for the answer. */
+static inline int ask_demanding(const fake_provider *server, const back_end *b,
+                                const ability_demand *demand, const provider_format *format,
+                                provider_answer *answer, err *e)
+{
+    provider_material material = fixture_material();
+    provider_request request = fixture_request(&material, "codegen", 0);
+    SCOPED(scoped_free)
+    char *model = xasprintf("%s@%s%s", b->model, fake_provider_base(server), b->suffix);
+    SCOPED(remote_close) remote *r = remote_open(b->ops, model, demand, &quick, e);
+    request.format = format;
+    *answer = (provider_answer){0};
+    return r != NULL ? remote_ask(r, &request, answer, e) : -1;
+}
+
 /* Asks with rules of its own; tag keeps the limits of tests apart. */
 static inline int ask_by(const fake_provider *server, const back_end *b, const char *tag,
                          const remote_rules *rules, const atomic_bool *cancelled,
@@ -55,7 +70,7 @@ static inline int ask_by(const fake_provider *server, const back_end *b, const c
     provider_request request = fixture_request(&material, "codegen", 0);
     SCOPED(scoped_free)
     char *model = xasprintf("%s%s@%s%s", b->model, tag, fake_provider_base(server), b->suffix);
-    SCOPED(remote_close) remote *r = remote_open(b->ops, model, rules, e);
+    SCOPED(remote_close) remote *r = remote_open(b->ops, model, NULL, rules, e);
     assert_non_null(r);
     request.cancelled = cancelled;
     *answer = (provider_answer){0};

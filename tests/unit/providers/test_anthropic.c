@@ -32,7 +32,7 @@ static void an_empty_turn_is_not_sent_empty(void **state)
     err e = {0};
     request.turns = t;
     request.turn_count = 3;
-    SCOPED(remote_close) remote *r = remote_open(&anthropic_remote, model, &quick, &e);
+    SCOPED(remote_close) remote *r = remote_open(&anthropic_remote, model, NULL, &quick, &e);
     fake_provider_steps(*state, "{\"text\": \"x\"}");
     assert_int_equal(remote_ask(r, &request, &answer, &e), 0); /* the server refuses empty blocks */
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "tests/unit/providers/fixture.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "providers/catalog.h"
@@ -9,7 +11,7 @@ static void an_unknown_provider_is_named_with_the_known_ones(void **state)
 {
     (void)state;
     err e = {0};
-    assert_int_equal(provider_check("gpt:x", &e), -1);
+    assert_int_equal(provider_check("gpt:x", NULL, &e), -1);
     assert_int_equal(e.code, ERR_USAGE);
     assert_non_null(strstr(e.text, "gpt:x"));
     size_t count = 0;
@@ -53,7 +55,7 @@ static void the_form_of_an_id_is_checked(void **state)
                  {"compat:llama3@https://host/v1?key=1", -1}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         err e = {0};
-        if (provider_check(cases[i].id, &e) != cases[i].rc) {
+        if (provider_check(cases[i].id, NULL, &e) != cases[i].rc) {
             fail_msg("%s: %s", cases[i].id, e.text);
         }
         assert_true((e.text[0] != '\0') == (cases[i].rc != 0));
@@ -110,52 +112,81 @@ static void an_address_is_a_model_and_a_url(void **state)
     assert_int_equal(catalog_locate(longer, &a, &e), -1);
 }
 
-static void the_longest_prefix_decides_what_a_model_takes(void **state)
+static void a_name_of_a_server_stands_for_its_address(void **state)
+{
+    (void)state;
+    static const catalog_endpoint own[] = {{"lab", "http://gpu7:8000/v1", "LAB"},
+                                           {"ollama", "http://gpu8:11434/v1", NULL}};
+    static const struct {
+        const char *id, *url; /* NULL: no endpoint */
+    } cases[] = {{"groq:llama-3", "https://api.groq.com/openai/v1"},
+                 {"openrouter:a/b", "https://openrouter.ai/api/v1"},
+                 {"llama.cpp:x", "http://127.0.0.1:8080/v1"},
+                 {"lab:m", "http://gpu7:8000/v1"},
+                 {"ollama:m", "http://gpu8:11434/v1"},
+                 {"lab", NULL},
+                 {"openai:gpt-4o", NULL},
+                 {"labs:m", NULL},
+                 {"", NULL}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const catalog_endpoint *found = catalog_endpoint_of(cases[i].id, own, 2);
+        assert_true((found != NULL) == (cases[i].url != NULL));
+        if (found != NULL) {
+            assert_string_equal(found->url, cases[i].url);
+        }
+    }
+    size_t count = 0;
+    const catalog_endpoint *known = catalog_endpoints(&count);
+    for (size_t i = 0; i < count; i++) {
+        char id[128];
+        err e = {0};
+        snprintf(id, sizeof(id), "compat:m@%s", known[i].url);
+        assert_int_equal(provider_check(id, NULL, &e), 0);
+    }
+}
+
+static void a_key_has_a_name_that_cannot_be_another_secrets(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {
+        "", "lab", "LAB KEY", "A=B", "LAB_API_KEY\n", "ABCDEFGHIJKLMNOPQRSTUVWXYZABCDEFG"};
+    char variable[CATALOG_KEY_MAX];
+    err e;
+    assert_int_equal(catalog_key_variable("LAB_2", variable, &e), 0);
+    assert_string_equal(variable, "CE_LAB_2_API_KEY");
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        assert_int_equal(catalog_key_variable(wrong[i], variable, &e), -1);
+        assert_int_equal(e.code, ERR_USAGE);
+    }
+}
+
+static void a_demand_is_checked_with_the_id(void **state)
 {
     (void)state;
     static const struct {
-        const char *provider, *model;
-        catalog_sampling sampling;
-        const char *cap;
-        bool responses;
+        const char *id;
+        ability_demand demand;
+        int rc;
     } cases[] = {
-        {"anthropic", "claude-opus-5-5", CATALOG_SAMPLING_NEVER, "max_tokens", false},
-        {"anthropic", "claude-haiku-4-5-20251001", CATALOG_SAMPLING_YES, "max_tokens", false},
-        {"openai", "gpt-4o-mini", CATALOG_SAMPLING_YES, "max_completion_tokens", false},
-        {"openai", "gpt-6.1-sol", CATALOG_SAMPLING_NEVER, "max_output_tokens", true},
-        {"openai", "gpt-6.1-terra", CATALOG_SAMPLING_WITHOUT_EFFORT, "max_output_tokens", true},
-        {"openai", "o4-mini", CATALOG_SAMPLING_NEVER, "max_output_tokens", true},
-        {"gemini", "gemini-4-neon", CATALOG_SAMPLING_IGNORED, "maxOutputTokens", false},
-        {"compat", "anything", CATALOG_SAMPLING_YES, "max_tokens", false}};
+        {"gold", {.temperature = (double)NAN, .top_p = (double)NAN}, 0},
+        {"gold", {.effort = "high", .temperature = (double)NAN, .top_p = (double)NAN}, -1},
+        {"replay:x", {.temperature = 0.5, .top_p = (double)NAN}, -1},
+        {"openai:gpt-6.2-sol",
+         {.effort = "max", .temperature = (double)NAN, .top_p = (double)NAN},
+         0},
+        {"openai:gpt-4o", {.effort = "max", .temperature = (double)NAN, .top_p = (double)NAN}, -1},
+        {"openai:gpt-4o", {.key = "LAB", .temperature = (double)NAN, .top_p = (double)NAN}, -1},
+        {"compat:m@http://h/v1",
+         {.key = "LAB", .temperature = (double)NAN, .top_p = (double)NAN},
+         0},
+        {"compat:m@http://h/v1",
+         {.key = "lab", .temperature = (double)NAN, .top_p = (double)NAN},
+         -1},
+    };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const catalog_family *f = catalog_family_of(cases[i].provider, cases[i].model);
-        assert_non_null(f);
-        assert_int_equal(f->sampling, cases[i].sampling);
-        assert_string_equal(f->cap_field, cases[i].cap);
-        assert_true(f->responses == cases[i].responses);
-    }
-    assert_null(catalog_family_of("gold", ""));
-}
-
-static void every_family_is_of_a_remote_provider(void **state)
-{
-    (void)state;
-    size_t families = 0, entries = 0;
-    const catalog_family *f = catalog_families(&families);
-    const catalog_entry *entry = catalog_entries(&entries);
-    for (size_t i = 0; i < families; i++) {
-        const char *model = NULL;
-        char id[64] = "";
-        strncpy(id, f[i].provider, sizeof(id) - 2);
-        id[strlen(id)] = ':';
-        assert_true(catalog_split(id, &model, NULL)->remote);
-        assert_true(f[i].output_max >= 8192);
-        /* Anthropic refuses to answer at length without a stream. */
-        assert_true(f[i].stream || f[i].output_max <= 21333);
-    }
-    for (size_t i = 0; i < entries; i++) {
-        assert_true((catalog_family_of(entry[i].name, "any") != NULL) == entry[i].remote);
-        assert_true(entry[i].paid == entry[i].remote);
+        err e = {0};
+        assert_int_equal(provider_check(cases[i].id, &cases[i].demand, &e), cases[i].rc);
+        assert_int_equal(e.code, cases[i].rc != 0 ? ERR_USAGE : ERR_NONE);
     }
 }
 
@@ -167,7 +198,8 @@ int main(void)
         cmocka_unit_test(models_behind_http_cost_money_and_local_ones_do_not),
         cmocka_unit_test(splitting_gives_provider_and_model),
         cmocka_unit_test(an_address_is_a_model_and_a_url),
-        cmocka_unit_test(the_longest_prefix_decides_what_a_model_takes),
-        cmocka_unit_test(every_family_is_of_a_remote_provider)};
+        cmocka_unit_test(a_name_of_a_server_stands_for_its_address),
+        cmocka_unit_test(a_key_has_a_name_that_cannot_be_another_secrets),
+        cmocka_unit_test(a_demand_is_checked_with_the_id)};
     return cmocka_run_group_tests_name("catalog", tests, NULL, NULL);
 }

@@ -28,8 +28,9 @@ static void openrouter_may_not_ask_another_model(void **state)
     (void)state;
     provider_material material = fixture_material();
     const provider_request request = fixture_request(&material, "codegen", 0);
-    const remote_call call = {
-        .model = "m", .family = catalog_family_of("compat", "m"), .request = &request};
+    ability_terms terms;
+    assert_int_equal(ability_settle("compat", "m", NULL, &terms, NULL), 0);
+    const remote_call call = {.model = "m", .terms = &terms, .request = &request};
     SCOPED(buf_fini) buf url;
     buf_init(&url, 256);
     buf_puts(&url, "https://openrouter.ai/api/v1");

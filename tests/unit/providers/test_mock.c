@@ -46,7 +46,7 @@ static int ask(const folder *f, const char *stage, int64_t index, provider_answe
     snprintf(id, sizeof(id), "mock:%s", f->script);
     provider_material material = fixture_material();
     provider_request request = fixture_request(&material, stage, index);
-    SCOPED(provider_destroy) provider *p = provider_create(id, e);
+    SCOPED(provider_destroy) provider *p = provider_create(id, NULL, e);
     assert_non_null(p);
     return provider_ask(p, &request, answer, e);
 }

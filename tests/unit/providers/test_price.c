@@ -40,7 +40,7 @@ static void every_row_of_the_table_is_complete(void **state)
         assert_true(json_real(json_get(value, "out"), 0.0) > json_real(json_get(value, "in"), 0.0));
         assert_true(json_str(json_get(value, "source"), "")[0] != '\0');
         const char *name = json_str(json_get(value, "provider"), "");
-        assert_non_null(catalog_family_of(name, json_str(json_get(value, "model"), "")));
+        assert_non_null(ability_of(name, json_str(json_get(value, "model"), "")));
     }
     assert_int_equal(strlen(price_as_of()), strlen("2026-11-30"));
 }

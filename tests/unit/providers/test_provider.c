@@ -21,7 +21,7 @@ static void every_catalog_entry_has_a_back_end(void **state)
         char id[128];
         const char *rest = entries[i].remote ? "m@http://127.0.0.1:9/v1" : "/nonexistent";
         snprintf(id, sizeof(id), "%s:%s", entries[i].name, rest);
-        SCOPED(provider_destroy) provider *p = provider_create(id, &e);
+        SCOPED(provider_destroy) provider *p = provider_create(id, NULL, &e);
         if (p == NULL) {
             assert_non_null(strstr(e.text, "/nonexistent")); /* it opened its file, or tried to */
         } else {
@@ -36,7 +36,7 @@ static void a_bare_id_is_a_model_of_anthropic(void **state)
     (void)state;
     err e = {0};
     setenv("ANTHROPIC_API_KEY", "k", 1);
-    SCOPED(provider_destroy) provider *p = provider_create("claude-opus-5-5", &e);
+    SCOPED(provider_destroy) provider *p = provider_create("claude-opus-5-5", NULL, &e);
     assert_non_null(p);
     assert_string_equal(provider_name(p), "anthropic");
     assert_string_equal(provider_model(p), "claude-opus-5-5");
@@ -46,7 +46,7 @@ static void an_unknown_id_opens_nothing(void **state)
 {
     (void)state;
     err e = {0};
-    assert_null(provider_create("nobody:x", &e));
+    assert_null(provider_create("nobody:x", NULL, &e));
     assert_int_equal(e.code, ERR_USAGE);
 }
 

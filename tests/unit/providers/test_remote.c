@@ -62,6 +62,146 @@ static void a_stream_may_come_in_any_slices(void **state)
     }
 }
 
+#define UNSET ((double)NAN)
+#define SCHEMA                                                                         \
+    "{\"additionalProperties\":false,\"properties\":{\"plan\":{\"type\":\"string\"}}," \
+    "\"required\":[\"plan\"],\"type\":\"object\"}"
+
+static const struct {
+    back_end b;
+    ability_demand demand;
+    const char *parts[3]; /* of the body */
+    const char *version;
+} demands[] = {{{&anthropic_remote, "claude-opus-5-5", ""},
+                {NULL, "max", UNSET, UNSET, NULL},
+                {"\"output_config\":{\"effort\":\"max\",\"format\":{\"schema\":" SCHEMA
+                 ",\"type\":\"json_schema\"}}"},
+                "2026-10-21"},
+               {{&anthropic_remote, "claude-opus-5", ""},
+                {NULL, "none", UNSET, UNSET, NULL},
+                {"\"output_config\":{\"format\"", "\"thinking\":{\"type\":\"disabled\"}"},
+                "2026-10-21"},
+               {{&anthropic_remote, "claude-sonnet-5-5", ""},
+                {NULL, "none", UNSET, UNSET, NULL},
+                {"\"thinking\":{\"type\":\"between_tools\"}"},
+                "2026-10-21"},
+               {{&anthropic_remote, "claude-opus-4-7", ""},
+                {NULL, "low", UNSET, UNSET, NULL},
+                {"\"effort\":\"low\"", "\"thinking\":{\"type\":\"adaptive\"}"},
+                "2026-10-21"},
+               {{&anthropic_remote, "claude-haiku-4-5", ""},
+                {NULL, NULL, 0.25, 0.5, NULL},
+                {"\"temperature\":0.25", "\"top_p\":0.5"},
+                "2023-06-01"},
+               {{&openai_remote, "gpt-6.1-sol", "/v1"},
+                {NULL, "xhigh", UNSET, UNSET, NULL},
+                {"\"reasoning\":{\"effort\":\"xhigh\"}",
+                 "\"text\":{\"format\":{\"name\":\"form\",\"schema\":" SCHEMA
+                 ",\"strict\":true,\"type\":\"json_schema\"}}"},
+                NULL},
+               {{&openai_remote, "gpt-6.1-terra", "/v1"},
+                {"chat", "none", 0.5, UNSET, NULL},
+                {"\"reasoning_effort\":\"none\"", "\"temperature\":0.5", "\"messages\""},
+                NULL},
+               {{&openai_remote, "gpt-4o", "/v1"},
+                {NULL, NULL, 0.0, UNSET, NULL},
+                {"\"temperature\":0.0",
+                 "\"response_format\":{\"json_schema\":{\"name\":\"form\",\"schema\":" SCHEMA
+                 ",\"strict\":true},\"type\":\"json_schema\"}"},
+                NULL},
+               {{&gemini_remote, "gemini-4-neon", "/v1beta"},
+                {NULL, "xhigh", 0.5, UNSET, NULL},
+                {"\"thinkingConfig\":{\"thinkingLevel\":\"XHIGH\"}",
+                 "\"responseJsonSchema\":" SCHEMA ",\"responseMimeType\":\"application/json\""},
+                NULL},
+               {{&gemini_remote, "gemini-3.8-flash", "/v1beta"},
+                {NULL, NULL, 0.5, 0.25, NULL},
+                {"\"temperature\":0.5", "\"topP\":0.25"},
+                NULL},
+               {{&compat_remote, "llama-3", "/v1"},
+                {NULL, "minimal", 1.5, UNSET, NULL},
+                {"\"reasoning_effort\":\"minimal\"", "\"temperature\":1.5"},
+                NULL}};
+
+/* The server knows its models by rules of its own (fake_models.py). */
+static void what_is_demanded_is_in_the_question(void **state)
+{
+    static const provider_format form = {.name = "form", .schema = SCHEMA};
+    for (size_t i = 0; i < sizeof(demands) / sizeof(demands[0]); i++) {
+        SCOPED(provider_answer_fini) provider_answer answer;
+        err e = {0};
+        fake_provider_steps(*state, "{\"text\": \"x\"}");
+        if (ask_demanding(*state, &demands[i].b, &demands[i].demand, &form, &answer, &e) != 0) {
+            fail_msg("case %zu: %s", i, e.text);
+        }
+        SCOPED(json_destroy) json *log = fake_provider_log(*state);
+        SCOPED(scoped_free) char *body = json_dump(json_get(json_at(log, 0), "body"));
+        for (size_t k = 0; k < 3 && demands[i].parts[k] != NULL; k++) {
+            if (strstr(body, demands[i].parts[k]) == NULL) {
+                fail_msg("case %zu: no %s in %s", i, demands[i].parts[k], body);
+            }
+        }
+        const char *version = json_str(json_get(json_at(log, 0), "version"), "");
+        assert_string_equal(version, demands[i].version != NULL ? demands[i].version : "");
+    }
+}
+
+static void what_was_asked_and_left_out_is_recorded(void **state)
+{
+    static const provider_format form = {.name = "form", .schema = SCHEMA};
+    static const ability_demand demand = {.effort = "low", .temperature = 0.5, .top_p = UNSET};
+    static const struct {
+        back_end b;
+        const char *asked;
+    } cases[] = {
+        {{&gemini_remote, "gemini-4-neon", "/v1beta"},
+         "\"asked\":{\"api\":\"generateContent\",\"degraded\":\"temperature and top_p are not "
+         "sent: "
+         "the model takes no notice of them\",\"effort\":\"low\",\"format\":\"form\","
+         "\"output_max\":32000,\"temperature\":null,\"top_p\":null}"},
+        {{&compat_remote, "llama-3", "/v1"},
+         "\"asked\":{\"api\":\"chat\",\"degraded\":\"answers are not bound to a schema; no prompt "
+         "cache is counted on\",\"effort\":\"low\",\"format\":null,\"output_max\":16384,"
+         "\"temperature\":0.5,\"top_p\":null}"}};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        SCOPED(provider_answer_fini) provider_answer answer;
+        err e = {0};
+        fake_provider_steps(*state, "{\"text\": \"x\"}");
+        assert_int_equal(ask_demanding(*state, &cases[i].b, &demand, &form, &answer, &e), 0);
+        if (strstr(answer.usage, cases[i].asked) == NULL) {
+            fail_msg("%s", answer.usage);
+        }
+    }
+}
+
+static void what_is_refused_is_not_asked(void **state)
+{
+    static const ability_demand demand = {.effort = "high", .temperature = UNSET, .top_p = UNSET};
+    static const back_end b = {&openai_remote, "gpt-4o", "/v1"};
+    provider_answer answer;
+    err e = {0};
+    fake_provider_steps(*state, "{\"text\": \"x\"}");
+    assert_int_equal(ask_demanding(*state, &b, &demand, NULL, &answer, &e), -1);
+    assert_int_equal(e.code, ERR_USAGE);
+    assert_int_equal(fake_provider_served(*state), 0);
+}
+
+static void an_endpoint_may_have_a_key_of_its_own(void **state)
+{
+    static const ability_demand demand = {.key = "LAB_1", .temperature = UNSET, .top_p = UNSET};
+    static const back_end b = {&compat_remote, "llama-3", "/v1"};
+    SCOPED(provider_answer_fini) provider_answer answer;
+    err e = {0};
+    fake_provider_steps(*state, "{\"text\": \"x\"}");
+    unsetenv("CE_LAB_1_API_KEY");
+    assert_int_equal(ask_demanding(*state, &b, &demand, NULL, &answer, &e), -1);
+    assert_non_null(strstr(e.text, "CE_LAB_1_API_KEY"));
+    setenv("CE_LAB_1_API_KEY", FAKE_PROVIDER_KEY, 1);
+    setenv("CE_COMPAT_API_KEY", "another", 1);
+    assert_int_equal(ask_demanding(*state, &b, &demand, NULL, &answer, &e), 0);
+    setenv("CE_COMPAT_API_KEY", FAKE_PROVIDER_KEY, 1);
+}
+
 static const char retry_in_the_past[] =
     "{\"error\": \"rate_limit\", \"headers\": {\"retry-after\": "
     "\"Mon, 30 Nov 2020 12:00:00 GMT\"}}";
@@ -377,7 +517,7 @@ static void a_prompt_that_was_cut_by_the_server_is_told(void **state)
     long_text[40000] = '\0';
     const provider_turn turn = {"user", long_text};
     request.turns = &turn;
-    SCOPED(remote_close) remote *r = remote_open(&compat_remote, model, &quick, &e);
+    SCOPED(remote_close) remote *r = remote_open(&compat_remote, model, NULL, &quick, &e);
     provider_answer answer = {0};
     fake_provider_steps(*state, "{\"text\": \"x\", \"usage\": {\"in\": 2048, \"out\": 1}}");
     assert_int_equal(remote_ask(r, &request, &answer, &e), -1);
@@ -404,7 +544,7 @@ static void a_missing_key_is_told_by_its_name(void **state)
         SCOPED(scoped_free) char *kept = value != NULL ? xstrdup(value) : NULL;
         err e = {0};
         unsetenv(cases[i].name);
-        assert_null(remote_open(cases[i].ops, cases[i].model, &quick, &e));
+        assert_null(remote_open(cases[i].ops, cases[i].model, NULL, &quick, &e));
         assert_int_equal(e.code, ERR_CONFIG);
         assert_non_null(strstr(e.text, cases[i].name));
         if (kept != NULL) {
@@ -417,12 +557,12 @@ static void a_key_never_travels_in_the_open(void **state)
 {
     (void)state;
     err e = {0};
-    assert_null(remote_open(&compat_remote, "x@http://gpu-box:8000/v1", &quick, &e));
+    assert_null(remote_open(&compat_remote, "x@http://gpu-box:8000/v1", NULL, &quick, &e));
     assert_int_equal(e.code, ERR_CONFIG);
     assert_non_null(strstr(e.text, "CE_COMPAT_API_KEY"));
     unsetenv("CE_COMPAT_API_KEY");
     SCOPED(remote_close)
-    remote *r = remote_open(&compat_remote, "x@http://gpu-box:8000/v1", &quick, &e);
+    remote *r = remote_open(&compat_remote, "x@http://gpu-box:8000/v1", NULL, &quick, &e);
     assert_non_null(r);
     setenv("CE_COMPAT_API_KEY", FAKE_PROVIDER_KEY, 1);
 }
@@ -474,6 +614,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_answer_comes_whole_and_streamed),
         cmocka_unit_test(a_stream_may_come_in_any_slices),
+        cmocka_unit_test(what_is_demanded_is_in_the_question),
+        cmocka_unit_test(what_was_asked_and_left_out_is_recorded),
+        cmocka_unit_test(what_is_refused_is_not_asked),
+        cmocka_unit_test(an_endpoint_may_have_a_key_of_its_own),
         cmocka_unit_test(faults_that_pass_are_asked_again),
         cmocka_unit_test(faults_that_stay_are_told_at_once),
         cmocka_unit_test(a_terminal_fault_stops_the_provider_for_all),

@@ -13,7 +13,7 @@ static int ask(const char *stage, int64_t index, provider_answer *answer, err *e
     material.recorded = recorded;
     material.recorded_count = 3;
     provider_request request = fixture_request(&material, stage, index);
-    SCOPED(provider_destroy) provider *p = provider_create("replay:01", e);
+    SCOPED(provider_destroy) provider *p = provider_create("replay:01", NULL, e);
     assert_non_null(p);
     return provider_ask(p, &request, answer, e);
 }

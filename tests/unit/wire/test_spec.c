@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,8 @@ static char *sample(void)
 {
     spec_replay replay[] = {{TEXT("codegen"), 0, hash_of_text("a"), TEXT("ok")},
                             {TEXT("codegen"), 1, {{0}}, TEXT("length")}};
+    spec_demand demands[] = {{TEXT("codegen"), TEXT("chat"), TEXT("high"), NULL, (double)NAN, 0.5},
+                             {TEXT("escalation"), NULL, NULL, TEXT("LAB"), 0.25, (double)NAN}};
     task_spec s = {.kind = TEXT("synthesize"),
                    .run = TEXT("r"),
                    .problem = TEXT("silu_fp16"),
@@ -34,6 +37,9 @@ static char *sample(void)
                    .seed = INT64_MAX,
                    .device = TEXT("fake"),
                    .target = 1.0,
+                   .escalation = TEXT("openai:x"),
+                   .demands = demands,
+                   .demand_count = 2,
                    .replay = replay,
                    .replay_count = 2};
     for (int i = 0; i < SPEC_STAGES; i++) {
@@ -58,6 +64,13 @@ static void a_spec_comes_back_as_it_was_written(void **state)
     assert_int_equal(back.budgets[STAGE_POLISH], 5);
     assert_true(back.seed == INT64_MAX);
     assert_null(back.arch);
+    assert_string_equal(back.escalation, "openai:x");
+    assert_int_equal(back.demand_count, 2);
+    const spec_demand *demand = spec_demand_of(back.demands, 2, "codegen");
+    assert_string_equal(demand->effort, "high");
+    assert_true(isnan(demand->temperature) && demand->top_p == 0.5);
+    assert_string_equal(spec_demand_of(back.demands, 2, SPEC_ESCALATION)->key, "LAB");
+    assert_null(spec_demand_of(back.demands, 2, "polish"));
     assert_true(hash_is_zero(&back.gold_source));
     assert_int_equal(back.replay_count, 2);
     assert_string_equal(back.replay[1].stop, "length");
