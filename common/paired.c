@@ -13,8 +13,6 @@
 #include "common/stats.h"
 #include "common/xalloc.h"
 
-enum { WALSH_MAX = PAIRED_MAX * (PAIRED_MAX + 1) / 2 };
-
 static const double serial_limit = 0.6;   /* more than that is drift, which no pair removes */
 static const double between_alpha = 0.05; /* of the analysis of variance */
 static const double nothing = 1e-20;      /* a variance below is rounding */
@@ -52,6 +50,11 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static size_t walsh_count(size_t n)
+{
+    return n * (n + 1) / 2;
+}
+
 /* walsh fills sorted averages of all pairs i <= j and gives their number. */
 static size_t walsh(const double *d, size_t n, double *out)
 {
@@ -65,18 +68,19 @@ static size_t walsh(const double *d, size_t n, double *out)
 
 double paired_centre(const double *d, size_t n)
 {
-    if (n == 0 || n > PAIRED_MAX)
+    if (n == 0 || n > PAIRED_RANKS_MAX)
         return (double)NAN;
-    SCOPED(scoped_free) double *averages = xcalloc(WALSH_MAX, sizeof *averages);
+    SCOPED(scoped_free) double *averages = xcalloc(walsh_count(n), sizeof *averages);
     return stats_median(averages, walsh(d, n, averages));
 }
 
 /* The number of subsets of 1..n with each sum; exact in a double up to 2^53 and beyond that to 1e-16. */
 int paired_critical(size_t n, double alpha)
 {
-    if (n == 0 || n > PAIRED_MAX)
+    if (n == 0 || n > PAIRED_RANKS_MAX)
         return -1;
-    SCOPED(scoped_free) double *ways = xcalloc(WALSH_MAX + 1, sizeof *ways);
+    int most = (int)walsh_count(n);
+    SCOPED(scoped_free) double *ways = xcalloc((size_t)most + 1, sizeof *ways);
     ways[0] = 1;
     for (size_t k = 1; k <= n; k++)
         for (size_t sum = k * (k + 1) / 2; sum >= k; sum--)
@@ -84,7 +88,7 @@ int paired_critical(size_t n, double alpha)
     double limit = ldexp(alpha / 2, (int)n);
     double below = 0;
     int w = -1;
-    while (w < WALSH_MAX && (below += ways[w + 1]) <= limit)
+    while (w < most && (below += ways[w + 1]) <= limit)
         w++;
     return w;
 }
@@ -94,7 +98,7 @@ bool paired_interval(const double *d, size_t n, double alpha, double *low, doubl
     int w = paired_critical(n, alpha);
     if (w < 0)
         return false;
-    SCOPED(scoped_free) double *averages = xcalloc(WALSH_MAX, sizeof *averages);
+    SCOPED(scoped_free) double *averages = xcalloc(walsh_count(n), sizeof *averages);
     size_t count = walsh(d, n, averages);
     *low = averages[w];
     *high = averages[count - 1 - (size_t)w];

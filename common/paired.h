@@ -18,6 +18,7 @@
 
 enum {
     PAIRED_MAX = 64,             /* pairs of one comparison */
+    PAIRED_RANKS_MAX = 512,      /* values that centre, critical and interval take */
     PAIRED_LOOKS = 3,            /* planned looks */
     PAIRED_RESAMPLES = 10000,    /* of the bootstrap */
     PAIRED_MARGIN_RUNS_MIN = 10, /* A/A runs below which a margin is not calibrated */

@@ -20,6 +20,7 @@
 #include "reports/agg.h"
 #include "reports/grid.h"
 #include "reports/leaderboard.h"
+#include "reports/standing.h"
 #include "reports/text.h"
 
 enum { NOBODY = -1, TIE = -2, UNDECIDED = -3 };
@@ -32,8 +33,6 @@ typedef struct row {
 
 /* Two entrants over the common problems. */
 typedef struct pair_sum {
-    size_t both;  /* problems where both have a speed */
-    double ratio; /* geometric mean over those of first / second; NaN: none */
     size_t first_wins, second_wins, neither;
 } pair_sum;
 
@@ -51,6 +50,8 @@ typedef struct comparison {
     row *rows;
     size_t row_count;
     column_sum *sums;
+    standing *shown;
+    size_t samples; /* that every run has */
     size_t solved_by_all, ties, undecided, unsolved;
     const char *incomparable; /* why speeds decide nothing; NULL: they do */
 } comparison;
@@ -60,6 +61,7 @@ static void comparison_fini(comparison *c)
     grid_destroy(&c->g);
     free(c->rows);
     free(c->sums);
+    standing_destroy(&c->shown);
 }
 
 /* ---- what can be compared ---- */
@@ -243,20 +245,56 @@ static void sum_up(comparison *c)
     }
 }
 
-static pair_sum sum_pair(const comparison *c, size_t x, size_t y, double *ratios)
+static pair_sum sum_pair(const comparison *c, size_t x, size_t y)
 {
     pair_sum s = {0};
     for (size_t i = 0; i < c->row_count; i++) {
-        const grid_cell *a = &c->rows[i].cells[x], *b = &c->rows[i].cells[y];
         int order = compare_cells(c, &c->rows[i], x, y);
         s.first_wins += order > 0 ? 1 : 0;
         s.second_wins += order < 0 ? 1 : 0;
         s.neither += order == 0 ? 1 : 0;
-        if (!isnan(a->speedup) && !isnan(b->speedup))
-            ratios[s.both++] = a->speedup / b->speedup;
     }
-    s.ratio = stats_geomean(ratios, s.both);
     return s;
+}
+
+/* Every entrant counts with as many samples as the run with the fewest has. */
+static size_t shared_samples(const comparison *c)
+{
+    size_t least = samples_of(c, 0);
+    for (size_t e = 1; e < c->b->entrant_count; e++)
+        least = samples_of(c, e) < least ? samples_of(c, e) : least;
+    return least;
+}
+
+static void fill_correct(const comparison *c, bool *correct)
+{
+    size_t hint = 0;
+    for (size_t i = 0; i < c->b->task_count; i++) {
+        const board_task *t = &c->b->tasks[i];
+        size_t sample = (size_t)t->row->sample;
+        if (sample >= c->samples || !board_task_correct(t) || !is_row(c, t->row->problem, &hint))
+            continue;
+        correct[(t->entrant * c->row_count + hint) * c->samples + sample] = true;
+    }
+}
+
+static void stand(comparison *c)
+{
+    size_t entrants = c->b->entrant_count;
+    c->samples = shared_samples(c);
+    SCOPED(scoped_free)
+    bool *correct = xcalloc(entrants * c->row_count * c->samples, sizeof *correct);
+    SCOPED(scoped_free) double *speeds = xcalloc(entrants * c->row_count, sizeof *speeds);
+    fill_correct(c, correct);
+    for (size_t e = 0; e < entrants; e++)
+        for (size_t i = 0; i < c->row_count; i++)
+            speeds[e * c->row_count + i] = c->rows[i].cells[e].speedup;
+    standing_input input = {.correct = correct,
+                            .speedup = speeds,
+                            .entrants = entrants,
+                            .problems = c->row_count,
+                            .samples = c->samples};
+    c->shown = standing_create(&input);
 }
 
 static int compute(const board *b, comparison *c, err *e)
@@ -265,12 +303,16 @@ static int compute(const board *b, comparison *c, err *e)
     if (b->entrant_count < 2)
         return err_set(e, ERR_USAGE, "a comparison needs two entrants, and there is %s",
                        b->entrant_count == 1 ? b->entrants[0].row->name : "none");
+    if (b->entrant_count > VERSUS_ENTRANTS_MAX)
+        return err_set(e, ERR_LIMIT, "%zu entrants; a comparison takes %d: name fewer runs",
+                       b->entrant_count, VERSUS_ENTRANTS_MAX);
     c->incomparable = why_incomparable(b);
     list_rows(c);
     if (c->row_count == 0)
         return err_set(e, ERR_CONFIG,
                        "these runs have no problem with the same contract in common");
     sum_up(c);
+    stand(c);
     return 0;
 }
 
@@ -314,28 +356,54 @@ static void write_sums(const comparison *c, buf *out)
                c->ties, c->undecided, c->unsolved);
 }
 
-static void write_pair(const comparison *c, size_t x, size_t y, double *ratios, buf *out)
+static void write_ratio(const standing_pair *s, buf *out)
 {
-    pair_sum s = sum_pair(c, x, y, ratios);
+    text_factor(out, s->ratio);
+    if (!isnan(s->ratio_low)) {
+        buf_puts(out, " [");
+        text_factor(out, s->ratio_low);
+        buf_puts(out, ", ");
+        text_factor(out, s->ratio_high);
+        buf_puts(out, "]");
+    }
+    buf_printf(out, " (n=%zu) |\n", s->both);
+}
+
+static void write_pair(const comparison *c, size_t x, size_t y, buf *out)
+{
+    pair_sum s = sum_pair(c, x, y);
+    const standing_pair *shown = standing_between(c->shown, x, y);
     buf_puts(out, "| ");
     name(c, x, out);
     buf_puts(out, " | ");
     name(c, y, out);
-    buf_printf(out, " | %zu | %zu | %zu | ", s.first_wins, s.second_wins, s.neither);
-    text_factor(out, s.ratio);
-    buf_printf(out, " (n=%zu) |\n", s.both);
+    buf_printf(out, " | %zu | %zu | %zu | %zu / %zu | %.3g | %+.1f [%+.1f, %+.1f] | ", s.first_wins,
+               s.second_wins, s.neither, shown->only_first, shown->only_second, shown->mcnemar,
+               100 * shown->rate.difference, 100 * shown->rate.low, 100 * shown->rate.high);
+    write_ratio(shown, out);
 }
 
 static void write_pairs(const comparison *c, buf *out)
 {
+    buf_printf(
+        out,
+        "\n## Pairs\n\n"
+        "* only first / only second: problems that one solved in any of %zu sample%s and the "
+        "other did not; p: exact McNemar test of these, Holm over all pairs.\n"
+        "* Δ correct: difference of the shares of correct samples, in points, with a 95 %% "
+        "bootstrap interval (problems, then samples; %d resamples).\n"
+        "* speed ratio: Hodges-Lehmann estimate of first / second over the problems where both "
+        "have a speed, with the 95 %% signed-rank interval (six problems at least).\n"
+        "* With %zu common problems a difference of %.0f points is found four times in five; "
+        "what is smaller can be there and not show.\n\n",
+        c->samples, c->samples == 1 ? "" : "s", VERSUS_RESAMPLES, c->row_count,
+        100 * standing_detectable(c->shown));
     buf_puts(out,
-             "\n## Pairs\n\nSpeed ratio: geometric mean of first / second over the problems where "
-             "both have a speed.\n\n| first | second | first wins | second wins | neither "
-             "| speed ratio |\n|---|---|--:|--:|--:|--:|\n");
-    SCOPED(scoped_free) double *ratios = xcalloc(c->row_count + 1, sizeof *ratios);
+             "| first | second | first wins | second wins | neither | only first / only second "
+             "| p | Δ correct | speed ratio |\n|---|---|--:|--:|--:|--:|--:|--:|--:|\n");
     for (size_t x = 0; x < c->b->entrant_count; x++)
         for (size_t y = x + 1; y < c->b->entrant_count; y++)
-            write_pair(c, x, y, ratios, out);
+            write_pair(c, x, y, out);
 }
 
 static void write_winner(const comparison *c, const row *r, buf *out)
@@ -421,27 +489,35 @@ static json *sum_json(const comparison *c, size_t e)
     return out;
 }
 
-static json *pair_json(const comparison *c, size_t x, size_t y, double *ratios)
+static json *pair_json(const comparison *c, size_t x, size_t y)
 {
-    pair_sum s = sum_pair(c, x, y, ratios);
+    pair_sum s = sum_pair(c, x, y);
+    const standing_pair *shown = standing_between(c->shown, x, y);
     json *out = json_new_object();
     json_set_int(out, "first", (int64_t)x);
     json_set_int(out, "second", (int64_t)y);
     json_set_int(out, "first_wins", (int64_t)s.first_wins);
     json_set_int(out, "second_wins", (int64_t)s.second_wins);
     json_set_int(out, "neither", (int64_t)s.neither);
-    json_set_int(out, "both", (int64_t)s.both);
-    json_set_real(out, "ratio", s.ratio);
+    json_set_int(out, "only_first", (int64_t)shown->only_first);
+    json_set_int(out, "only_second", (int64_t)shown->only_second);
+    json_set_real(out, "mcnemar_holm", shown->mcnemar);
+    json_set_real(out, "correct_difference", shown->rate.difference);
+    json_set_real(out, "correct_low", shown->rate.low);
+    json_set_real(out, "correct_high", shown->rate.high);
+    json_set_int(out, "both", (int64_t)shown->both);
+    json_set_real(out, "ratio", shown->ratio);
+    json_set_real(out, "ratio_low", shown->ratio_low);
+    json_set_real(out, "ratio_high", shown->ratio_high);
     return out;
 }
 
 static json *pairs_json(const comparison *c)
 {
     json *list = json_new_array();
-    SCOPED(scoped_free) double *ratios = xcalloc(c->row_count + 1, sizeof *ratios);
     for (size_t x = 0; x < c->b->entrant_count; x++)
         for (size_t y = x + 1; y < c->b->entrant_count; y++) {
-            json *one = pair_json(c, x, y, ratios);
+            json *one = pair_json(c, x, y);
             json_append(list, &one);
         }
     return list;
@@ -490,6 +566,8 @@ int compare_json(const board *b, buf *out, err *e)
     json_set_int(root, "ties", (int64_t)c.ties);
     json_set_int(root, "undecided", (int64_t)c.undecided);
     json_set_int(root, "unsolved", (int64_t)c.unsolved);
+    json_set_int(root, "samples", (int64_t)c.samples);
+    json_set_real(root, "detectable", standing_detectable(c.shown));
     json_set_str(root, "speeds_decide_nothing", c.incomparable);
     SCOPED(scoped_free) char *text = json_dump_pretty(root);
     buf_puts(out, text);

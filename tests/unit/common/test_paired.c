@@ -42,7 +42,8 @@ static void critical_values_are_the_protocols(void **state)
                 {20, PAIRED_LOOK_ALPHA, 41},
                 {40, PAIRED_LOOK_ALPHA, 233},
                 {0, 0.05, -1},
-                {PAIRED_MAX + 1, 0.05, -1}};
+                {50, 0.05, 434},
+                {PAIRED_RANKS_MAX + 1, 0.05, -1}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_int_equal(paired_critical(rows[i].n, rows[i].alpha), rows[i].w);
 }
