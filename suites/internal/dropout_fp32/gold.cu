@@ -36,10 +36,12 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     const long long left = n - 4 * i;
     if (left <= 0)
         return;
+    const bool whole = left >= 4;
+    const float4 v =
+        whole ? reinterpret_cast<const float4 *>(x)[i] : make_float4(0.0f, 0.0f, 0.0f, 0.0f);
     const float scale = 1.0f / (1.0f - p);
     const uint4 r = philox((unsigned long long)*offset + i, *seed);
-    if (left >= 4) {
-        const float4 v = reinterpret_cast<const float4 *>(x)[i];
+    if (whole) {
         reinterpret_cast<float4 *>(y)[i] =
             make_float4(drop(v.x, r.x, p, scale), drop(v.y, r.y, p, scale),
                         drop(v.z, r.z, p, scale), drop(v.w, r.w, p, scale));
