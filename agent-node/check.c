@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent-node/modelled.h"
 #include "agent-node/trial.h"
 #include "common/json.h"
 #include "common/scoped.h"
@@ -109,12 +110,15 @@ static json *shape_row(const trial *t, size_t i, const runner_verdict *verdict,
         json *report = doc != NULL ? json_doc_take(doc) : json_new_null();
         json_set(row, "comparison", &report);
     }
+    modelled_set(row, runner_proc_modelled(t->runner));
     return row;
 }
 
-static int check_shapes(const trial *t, runner_verdict *verdict, json *rows, err *e)
+static int check_shapes(const trial *t, check_report *out, json *rows, err *e)
 {
-    size_t count = t->p->terms->shape_count + 1;
+    const contract *terms = t->p->terms;
+    runner_verdict *verdict = &out->verdict;
+    size_t count = terms->shape_count + 1;
     size_t taken = 0;
     for (size_t i = 0; i < count && verdict_is_ok(verdict); i++) {
         SCOPED(judge_comparison_fini) judge_comparison comparison = {0};
@@ -127,6 +131,8 @@ static int check_shapes(const trial *t, runner_verdict *verdict, json *rows, err
         }
         json *row = shape_row(t, i, verdict, &comparison);
         json_append(rows, &row);
+        modelled_keep(&out->modelled, runner_proc_modelled(t->runner), terms,
+                      i < terms->shape_count ? &terms->shapes[i] : &terms->benchmark);
     }
     if (verdict_is_ok(verdict)) {
         snprintf(verdict->text, sizeof(verdict->text), "correct at %zu shapes", taken);
@@ -142,7 +148,7 @@ static int check_once(const pipeline *p, lane *held, const candidate *c, check_r
     verdict_ok(&out->verdict);
     int rc = trial_open(&t, p, held, c, &out->verdict, e);
     if (rc == 0) {
-        rc = check_shapes(&t, &out->verdict, rows, e);
+        rc = check_shapes(&t, out, rows, e);
     }
     json_set_str(report, "protocol", check_protocol(p->facts));
     if (rc == 0) {
@@ -174,5 +180,6 @@ int check_candidate(const pipeline *p, lane *held, const candidate *c, check_rep
 void check_report_fini(check_report *self)
 {
     free(self->json);
-    self->json = NULL;
+    free(self->modelled);
+    self->json = self->modelled = NULL;
 }

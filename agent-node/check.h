@@ -19,7 +19,8 @@ enum { CHECK_EMU_SHAPES = 24, CHECK_EMU_ELEMENTS = 64 * 1024 };
 
 typedef struct check_report {
     runner_verdict verdict;
-    char *json; /* {"protocol", "simulated", "shapes": [{"shape", "family", "outcome", …}]} */
+    char *json;     /* {"protocol", "simulated", "shapes": [{"shape", "family", "outcome", …}]} */
+    char *modelled; /* the emulator's counters at the shape that did most (modelled.h), or NULL */
 } check_report;
 
 int check_candidate(const pipeline *p, lane *held, const candidate *c, check_report *out, err *e);

@@ -212,6 +212,9 @@ static void take_result(pipeline *p, stage_id id, const stage_record *record)
 {
     result_record *r = &p->result;
     take_device(r, record);
+    if (record->modelled != NULL) {
+        replace(&r->modelled, record->modelled);
+    }
     r->wall_ms += record->wall_ms;
     r->device_ms += record->device_ms;
     r->calls += record->calls;

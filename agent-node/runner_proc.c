@@ -22,6 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent-node/compile.h"
 #include "common/file.h"
 #include "common/scoped.h"
 #include "common/subproc.h"
@@ -46,6 +47,7 @@ struct runner_proc {
     runner_facts facts;
     bool candidate; /* whose turn it is */
     bool dead;      /* nothing more can be asked */
+    char *modelled; /* JSON of the last check, or NULL */
 };
 
 /* ---- start ---- */
@@ -276,6 +278,8 @@ static int keep_verdict(runner_proc *p, int64_t result, const char *detail, cons
 static int ask_done(runner_proc *p, const message *request, runner_verdict *out, err *e)
 {
     exchange x = {.want = MSG_RUNNER_DONE};
+    scoped_free(&p->modelled);
+    p->modelled = NULL;
     if (ask(p, request, &x, e) < 0)
         return -1;
     if (!x.answered) {
@@ -283,6 +287,7 @@ static int ask_done(runner_proc *p, const message *request, runner_verdict *out,
         return 0;
     }
     const struct msg_runner_done *d = &x.answer.body.runner_done;
+    p->modelled = d->modelled[0] != '\0' ? xstrdup(d->modelled) : NULL;
     verdict_ok(out);
     out->elapsed_us = d->elapsed_us;
     int rc = keep_verdict(p, d->outcome, d->detail, d->text, out, e);
@@ -321,6 +326,19 @@ static int check_staging(const judge_staging *s, const contract *terms, int64_t 
                    s->input_count, s->output_count, (long long)sets);
 }
 
+static struct row_kernel *copy_kernels(const runner_candidate *candidate)
+{
+    struct row_kernel *rows = xcalloc(candidate->kernel_count + 1, sizeof *rows);
+    for (size_t i = 0; i < candidate->kernel_count; i++) {
+        const compile_kernel *k = &candidate->kernels[i];
+        message_set_str(&rows[i].name, k->name);
+        rows[i].registers = k->registers;
+        rows[i].shared_bytes = k->shared_bytes;
+        rows[i].local_bytes = k->local_bytes;
+    }
+    return rows;
+}
+
 int runner_proc_load(runner_proc *self, const runner_candidate *candidate, runner_verdict *out,
                      err *e)
 {
@@ -331,6 +349,8 @@ int runner_proc_load(runner_proc *self, const runner_candidate *candidate, runne
                       candidate->cubin_size);
     message_set_str(&l->contract, candidate->contract);
     message_set_str(&l->plan, candidate->plan);
+    l->kernels = copy_kernels(candidate);
+    l->kernels_count = candidate->kernel_count;
     return ask_done(self, &m, out, e);
 }
 
@@ -478,7 +498,13 @@ void runner_proc_destroy(runner_proc **self)
     scoped_close(&p->fd);
     scoped_close(&p->errors);
     message_fini(&p->hello);
+    free(p->modelled);
     free(p);
+}
+
+const char *runner_proc_modelled(const runner_proc *self)
+{
+    return self->modelled;
 }
 
 const runner_facts *runner_proc_facts(const runner_proc *self)

@@ -40,10 +40,14 @@ typedef struct runner_facts {
     int64_t driver; /* CUDA version of the driver, 13000 */
 } runner_facts;
 
+struct compile_kernel; /* agent-node/compile.h */
+
 typedef struct runner_candidate {
     const void *cubin; /* machine code; PTX when the device is emu */
     size_t cubin_size;
-    const char *contract, *plan; /* JSON */
+    const char *contract, *plan;          /* JSON */
+    const struct compile_kernel *kernels; /* what the compiler says of them; may be none */
+    size_t kernel_count;
 } runner_candidate;
 
 typedef struct runner_check {
@@ -83,6 +87,9 @@ int runner_proc_load(runner_proc *self, const runner_candidate *candidate, runne
                      err *e);
 /* runner_proc_check launches the plan once; when ok the outputs lie in staging. */
 int runner_proc_check(runner_proc *self, const runner_check *request, runner_verdict *out, err *e);
+/* runner_proc_modelled is what the emulator counted in the last check (emulator/tally.h: JSON), or NULL.
+ * Borrowed until the next request. */
+const char *runner_proc_modelled(const runner_proc *self);
 /* runner_proc_time times it; when ok the outputs of check_slot lie in staging. */
 int runner_proc_time(runner_proc *self, const runner_time *request, runner_timing *out, err *e);
 void runner_timing_fini(runner_timing *self);

@@ -36,12 +36,14 @@ int trial_open(trial *self, const pipeline *p, lane *held, const candidate *c,
     if (self->runner == NULL) {
         return -1;
     }
-    /* A virtual architecture, the emulator's, has PTX only. */
-    const message_bytes *code = c->compiled.cubin.size > 0 ? &c->compiled.cubin : &c->compiled.ptx;
+    const bool emu = strcmp(lane_get_facts(held)->kind, "emu") == 0;
+    const message_bytes *code = emu ? &c->compiled.ptx : &c->compiled.cubin;
     runner_candidate loaded = {.cubin = code->data,
                                .cubin_size = code->size,
                                .contract = p->spec->contract,
-                               .plan = c->plan_text};
+                               .plan = c->plan_text,
+                               .kernels = c->compiled.kernels,
+                               .kernel_count = c->compiled.kernel_count};
     return runner_proc_load(self->runner, &loaded, verdict, e);
 }
 

@@ -203,6 +203,7 @@ static int write_result(store_tx *tx, const ingest *in, err *e)
                       .nvrtc = r->nvrtc,
                       .correct_protocol = r->correct_protocol,
                       .timing_protocol = r->timing_protocol,
+                      .modelled = r->modelled,
                       .source = r->source,
                       .plan = r->plan,
                       .wall_ms = r->wall_ms,

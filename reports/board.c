@@ -237,6 +237,16 @@ bool board_any_kind(const board *self, const char *kind)
     return false;
 }
 
+board_protocols board_protocols_of(const run_row *run, const task_list *tasks)
+{
+    for (size_t i = 0; i < tasks->count; i++) {
+        const result_row *r = &tasks->rows[i].outcome;
+        if (tasks->rows[i].state == TASK_DONE && r->correct_protocol != NULL)
+            return (board_protocols){r->correct_protocol, r->timing_protocol};
+    }
+    return (board_protocols){run->correct_protocol, run->timing_protocol};
+}
+
 bool board_rankable(const board *self)
 {
     for (size_t i = 0; i < self->run_count; i++)

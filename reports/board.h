@@ -64,6 +64,13 @@ typedef struct board_ask {
     const char *suite;
 } board_ask;
 
+/* What the tasks of a run were checked and timed by (NULL: not timed). While none is done: what the run was
+ * started for, which need not be the device it meets. */
+typedef struct board_protocols {
+    const char *correctness, *timing;
+} board_protocols;
+board_protocols board_protocols_of(const run_row *run, const task_list *tasks);
+
 board *board_read(store *db, const board_ask *ask, err *e);
 void board_destroy(board **self);
 

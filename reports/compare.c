@@ -95,12 +95,15 @@ static const char *device_of(const board *b, const board_run *run)
 static const char *why_incomparable(const board *b)
 {
     const board_run *first = b->entrants[0].run;
+    const board_protocols want = board_protocols_of(&first->row, &first->tasks);
     for (size_t i = 1; i < b->entrant_count; i++) {
         const board_run *run = b->entrants[i].run;
         if (strcmp(device_of(b, run), device_of(b, first)) != 0)
             return "the runs used different devices";
-        if (strcmp(run->row.timing_protocol, first->row.timing_protocol) != 0 ||
-            strcmp(run->row.correct_protocol, first->row.correct_protocol) != 0)
+        const board_protocols used = board_protocols_of(&run->row, &run->tasks);
+        if (strcmp(used.correctness, want.correctness) != 0 ||
+            strcmp(used.timing != NULL ? used.timing : "",
+                   want.timing != NULL ? want.timing : "") != 0)
             return "the runs used different protocols";
     }
     return NULL;

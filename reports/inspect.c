@@ -12,6 +12,7 @@
 
 #include "common/json.h"
 #include "common/scoped.h"
+#include "reports/board.h"
 #include "reports/text.h"
 #include "store/artifact.h"
 #include "store/call.h"
@@ -86,6 +87,8 @@ static json *result_json(const task_row *task)
     json_set_str(out, "nvrtc", r->nvrtc);
     json_set_str(out, "correct_protocol", r->correct_protocol);
     json_set_str(out, "timing_protocol", r->timing_protocol);
+    json *modelled = r->modelled != NULL ? parsed(r->modelled) : json_new_null();
+    json_set(out, "modelled", &modelled);
     set_hash(out, "source", &r->source);
     set_hash(out, "plan", &r->plan);
     json_set_real(out, "wall_ms", r->wall_ms);
@@ -279,26 +282,24 @@ static json *task_line(const task_row *t, const entrant_list *entrants)
     return one;
 }
 
-static int set_tasks(store_tx *tx, const char *run, const entrant_list *entrants, json *root,
-                     err *e)
+static void set_tasks(json *root, const task_list *tasks, const entrant_list *entrants)
 {
-    SCOPED(task_list_fini) task_list tasks = {0};
-    if (task_list_read(tx, run, NULL, &tasks, e) < 0)
-        return -1;
     json *list = json_new_array();
-    for (size_t i = 0; i < tasks.count; i++) {
-        json *one = task_line(&tasks.rows[i], entrants);
+    for (size_t i = 0; i < tasks->count; i++) {
+        json *one = task_line(&tasks->rows[i], entrants);
         json_append(list, &one);
     }
     json_set(root, "tasks", &list);
-    return 0;
 }
 
 static int run_tree(store_tx *tx, const run_row *run, json *root, err *e)
 {
     SCOPED(entrant_list_fini) entrant_list entrants = {0};
-    if (entrant_list_read(tx, run->id, &entrants, e) < 0)
+    SCOPED(task_list_fini) task_list tasks = {0};
+    if (entrant_list_read(tx, run->id, &entrants, e) < 0 ||
+        task_list_read(tx, run->id, NULL, &tasks, e) < 0)
         return -1;
+    const board_protocols used = board_protocols_of(run, &tasks);
     json *settings = parsed(run->settings);
     json_set_str(root, "run", run->id);
     json_set_str(root, "state", run_state_name(run->state));
@@ -313,13 +314,14 @@ static int run_tree(store_tx *tx, const run_row *run, json *root, err *e)
     json_set_str(root, "device", run->device);
     json_set_int(root, "seed", run->seed);
     json_set_int(root, "samples", run->samples);
-    json_set_str(root, "correct_protocol", run->correct_protocol);
-    json_set_str(root, "timing_protocol", run->timing_protocol);
+    json_set_str(root, "correct_protocol", used.correctness);
+    json_set_str(root, "timing_protocol", used.timing);
     json_set_str(root, "command", run->command);
     json_set_str(root, "version", run->version);
     json_set(root, "settings", &settings);
     set_entrants(root, &entrants);
-    return set_tasks(tx, run->id, &entrants, root, e);
+    set_tasks(root, &tasks, &entrants);
+    return 0;
 }
 
 /* ---- printing for people ---- */

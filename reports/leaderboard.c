@@ -33,14 +33,15 @@ static bool any_mark(const board *b, const char *mark)
 
 static void claim_protocol(const board *b, const char *prefix, buf *out)
 {
-    const run_row *run = &b->runs[0].row;
-    bool uncertified =
-        strcmp(run->timing_protocol, "ce-timing-0") == 0 || any_mark(b, "uncertified");
+    const board_protocols used = board_protocols_of(&b->runs[0].row, &b->runs[0].tasks);
+    bool uncertified = (used.timing != NULL && strcmp(used.timing, "ce-timing-0") == 0) ||
+                       any_mark(b, "uncertified");
     buf_puts(out, prefix);
     if (uncertified)
         buf_puts(out, "**uncertified**: ");
-    buf_printf(out, "checked by %s, timed by %s%s. No ranks are claimed.\n", run->correct_protocol,
-               run->timing_protocol,
+    buf_printf(out, "checked by %s, %s%s%s. No ranks are claimed.\n", used.correctness,
+               used.timing != NULL ? "timed by " : "not timed",
+               used.timing != NULL ? used.timing : "",
                uncertified ? ", whose medians have no interval and no verdict" : "");
 }
 
@@ -79,7 +80,7 @@ static void claim_device(const board *b, const char *prefix, buf *out)
         buf_printf(
             out,
             "%semulator: correctness only, at most 24 shapes of at most 64 Ki elements, never the "
-            "benchmark shape (ce-correct-0/emu). Speed is not measured on emu; never ranked.\n",
+            "benchmark shape. Speed is not measured on emu; never ranked.\n",
             prefix);
 }
 

@@ -67,8 +67,9 @@ static json *suite_json(const board_run *run)
 static json *protocol_json(const board_run *run)
 {
     json *protocol = json_new_object();
-    json_set_str(protocol, "correctness", run->row.correct_protocol);
-    json_set_str(protocol, "timing", run->row.timing_protocol);
+    const board_protocols used = board_protocols_of(&run->row, &run->tasks);
+    json_set_str(protocol, "correctness", used.correctness);
+    json_set_str(protocol, "timing", used.timing);
     return protocol;
 }
 
@@ -197,6 +198,7 @@ static void set_outcome(json *out, const board_task *t)
     json_set_real(out, "baseline_ms", t->baseline_ms);
     json_set_str(out, "baseline_mode", isnan(t->baseline_ms) ? NULL : r->baseline_mode);
     json_set_str(out, "marks", r->marks);
+    set_tree(out, "modelled", r->modelled != NULL ? parsed(r->modelled) : json_new_null());
     set_hash(out, "source", &r->source);
     set_hash(out, "plan", &r->plan);
 }

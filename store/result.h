@@ -28,7 +28,8 @@ typedef struct result_row {
     const char *marks; /* comma separated */
     const char *device, *device_kind, *device_uuid, *driver, *torch, *nvrtc;
     const char *correct_protocol, *timing_protocol;
-    hash source, plan; /* zero: none */
+    const char *modelled; /* what the emulator counted: JSON */
+    hash source, plan;    /* zero: none */
     double wall_ms, device_ms;
     int64_t calls; /* -1: unknown */
 } result_row;

@@ -31,6 +31,7 @@
     X("nvrtc", COLUMN_TEXT, nvrtc)                       \
     X("correct_protocol", COLUMN_TEXT, correct_protocol) \
     X("timing_protocol", COLUMN_TEXT, timing_protocol)   \
+    X("modelled", COLUMN_TEXT, modelled)                 \
     X("source", COLUMN_HASH, source)                     \
     X("plan", COLUMN_HASH, plan)                         \
     X("wall_ms", COLUMN_REAL, wall_ms)                   \

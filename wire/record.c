@@ -95,6 +95,7 @@ static const field stage_fields[] = {
     TEXT_OR_NULL(stage_record, driver),
     TEXT_OR_NULL(stage_record, torch),
     TEXT_OR_NULL(stage_record, notes),
+    TEXT_OR_NULL(stage_record, modelled),
     {.key = NULL},
 };
 
@@ -117,6 +118,7 @@ static const field result_fields[] = {
     TEXT_OR_NULL(result_record, nvrtc),
     TEXT_OR_NULL(result_record, correct_protocol),
     TEXT_OR_NULL(result_record, timing_protocol),
+    TEXT_OR_NULL(result_record, modelled),
     {.key = "source", .type = FIELD_HASH, .offset = AT(result_record, source)},
     {.key = "plan", .type = FIELD_HASH, .offset = AT(result_record, plan)},
     {.key = "wall_ms", .type = FIELD_REAL, .offset = AT(result_record, wall_ms)},

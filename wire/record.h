@@ -81,8 +81,9 @@ typedef struct stage_record {
     double wall_ms, device_ms; /* time in the stage; of it, holding the device lane */
     int64_t calls;             /* model calls made */
     char *device, *device_kind, *device_uuid, *driver; /* where it ran; NULL: on no device */
-    char *torch; /* PyTorch of the judge that took part, or NULL */
-    char *notes; /* one line for people, or NULL */
+    char *torch;    /* PyTorch of the judge that took part, or NULL */
+    char *notes;    /* one line for people, or NULL */
+    char *modelled; /* the emulator's counters at the largest shape, JSON, or NULL */
 } stage_record;
 
 typedef struct result_record {
@@ -96,7 +97,8 @@ typedef struct result_record {
     char *marks; /* comma separated: uncertified, below_target, replay_exhausted */
     char *device, *device_kind, *device_uuid, *driver, *torch, *nvrtc; /* NULL when none */
     char *correct_protocol, *timing_protocol; /* ce-correct-0, ce-timing-0 */
-    hash source, plan;                        /* the final candidate */
+    char *modelled;    /* what the emulator counted of the final candidate, JSON, or NULL */
+    hash source, plan; /* the final candidate */
     double wall_ms, device_ms;
     int64_t calls;
 } result_record;

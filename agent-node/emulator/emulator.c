@@ -269,6 +269,7 @@ int emu_module_run(emu_module *self, emu_memory *memory, const emu_launch *launc
     const program *p = fitting(self, launch, out);
     if (p == NULL)
         return 0;
+    out->shared_bytes = p->shared_real + launch->shared;
     int rc = join_globals(self, memory, e);
     if (rc == 0)
         grid_run(p, memory, launch, options, out);

@@ -137,9 +137,7 @@ typedef struct emu_counters {
 } emu_counters;
 
 const char *emu_class_name(emu_class c);
-struct buf;
-/* emu_counters_text appends some lines for people; the first says that nothing was measured. */
-void emu_counters_text(const emu_counters *self, struct buf *out);
+void emu_counters_add(emu_counters *to, const emu_counters *from);
 
 /* ---- modules and launches ---- */
 
@@ -147,6 +145,7 @@ typedef struct emu_report {
     emu_finding findings[EMU_FINDINGS_MAX]; /* lowest block first */
     size_t finding_count;                   /* 0: nothing wrong */
     emu_counters counters;
+    uint32_t shared_bytes; /* of a block, static and dynamic */
 } emu_report;
 
 /* emu_module_create parses size bytes of PTX; globals of the module get memory of their own. */

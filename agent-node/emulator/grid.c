@@ -181,22 +181,6 @@ static unsigned count_workers(grid *g)
     return count;
 }
 
-static void add_counters(emu_counters *to, const emu_counters *from)
-{
-    for (int i = 0; i < EMU_CLASS_COUNT; i++)
-        to->thread_instructions[i] += from->thread_instructions[i];
-    to->warp_instructions += from->warp_instructions;
-    to->global_requests += from->global_requests;
-    to->global_sectors += from->global_sectors;
-    to->shared_requests += from->shared_requests;
-    to->shared_wavefronts += from->shared_wavefronts;
-    to->branches += from->branches;
-    to->divergent_branches += from->divergent_branches;
-    to->barriers += from->barriers;
-    to->blocks += from->blocks;
-    to->threads += from->threads;
-}
-
 static void worker_init(worker *k, grid *g)
 {
     const program *p = g->program;
@@ -210,7 +194,7 @@ static void worker_fini(worker *k, emu_report *report)
         block_destroy(&k->blocks[i]);
     free(k->blocks);
     free(k->last);
-    add_counters(&report->counters, &k->counters);
+    emu_counters_add(&report->counters, &k->counters);
 }
 
 static void run_workers(grid *g, unsigned count)

@@ -122,6 +122,11 @@ typedef struct gpu_ops {
     void (*unmap)(gpu *self, gpu_mem *mem);                      /* a zeroed mem is fine */
     int (*protect)(gpu *self, const gpu_mem *mem, err *e);       /* read-only from now on */
 
+    /* know says what the compiler found out about a kernel; NULL on a device that counts nothing. */
+    void (*know)(gpu *self, const char *kernel, uint32_t registers);
+    /* modelled is what the launches of the last run did, as JSON (the caller frees), or NULL. */
+    char *(*modelled)(gpu *self);
+
     /* tell says what lies where; gone with the mapping. NULL on a device that need not know. */
     int (*tell)(gpu *self, const gpu_buffer *what, err *e);
 

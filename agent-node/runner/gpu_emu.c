@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent-node/emulator/emulator.h"
+#include "agent-node/emulator/tally.h"
 #include "agent-node/runner/gpu.h"
 #include "common/clock.h"
 #include "common/scoped.h"
@@ -39,6 +39,7 @@ typedef struct gpu_emu {
     uint64_t told[TOLD_MAX]; /* where told buffers begin */
     size_t told_count;
     attached attached[ATTACHED_MAX];
+    tally *tally; /* of the last run */
 } gpu_emu;
 
 static gpu_emu *emu_of(gpu *self)
@@ -59,6 +60,7 @@ static void emu_close(gpu *self)
             munmap(g->attached[i].base, g->attached[i].bytes);
     emu_module_destroy(&g->module);
     emu_memory_destroy(&g->memory);
+    tally_destroy(&g->tally);
     free(g);
 }
 
@@ -310,6 +312,7 @@ static int run_call(gpu_emu *g, const gpu_call *call, int64_t deadline_ms, runne
     const emu_options options = {.deadline_ms = deadline_ms};
     if (emu_module_run(g->module, g->memory, &launch, &options, report, e) < 0)
         return -1;
+    tally_add(g->tally, &launch, report);
     if (report->finding_count != 0)
         tell_finding(report, call, out);
     return 0;
@@ -319,6 +322,7 @@ static int emu_run(gpu *self, const gpu_call *calls, size_t count, int64_t deadl
                    runner_verdict *out, err *e)
 {
     const int64_t start = clock_mono_us();
+    tally_clear(emu_of(self)->tally);
     for (size_t i = 0; i < count && verdict_is_ok(out); i++) {
         const int64_t left = deadline_ms - (clock_mono_us() - start) / 1000;
         if (run_call(emu_of(self), &calls[i], left > 1 ? left : 1, out, e) < 0)
@@ -326,6 +330,16 @@ static int emu_run(gpu *self, const gpu_call *calls, size_t count, int64_t deadl
     }
     out->elapsed_us = clock_mono_us() - start;
     return 0;
+}
+
+static void emu_know(gpu *self, const char *kernel, uint32_t registers)
+{
+    tally_know(emu_of(self)->tally, kernel, registers);
+}
+
+static char *emu_modelled(gpu *self)
+{
+    return tally_json(emu_of(self)->tally);
 }
 
 static int emu_time(gpu *self, const gpu_time_job *job, gpu_timing *timing, runner_verdict *out,
@@ -347,6 +361,8 @@ static const gpu_ops emu_ops = {
     .map = emu_map,
     .unmap = emu_unmap,
     .protect = emu_protect,
+    .know = emu_know,
+    .modelled = emu_modelled,
     .tell = emu_tell,
     .fill = emu_fill,
     .copy = emu_copy,
@@ -366,7 +382,7 @@ gpu *gpu_emu_open(void)
     g->base.ops = &emu_ops;
     g->base.facts = (gpu_facts){.kind = "emu",
                                 .name = "ce emulator",
-                                .arch = "compute_80",
+                                .arch = "sm_80",
                                 .cc = EMU_CC,
                                 .sm_count = EMU_SM_COUNT,
                                 .memory_bytes = pages > 0 ? (int64_t)pages * PAGE / 2 : 0,
@@ -375,5 +391,6 @@ gpu *gpu_emu_open(void)
                                 .grid_max = {2147483647, 65535, 65535},
                                 .block_max = {1024, 1024, 64}};
     g->memory = emu_memory_create();
+    g->tally = tally_create();
     return &g->base;
 }

@@ -101,6 +101,8 @@ int phases_load(phases *self, const struct msg_runner_load *request, runner_verd
     const message_bytes *image = strcmp(g->ops->kind, "emu") == 0 ? &request->ptx : &request->cubin;
     self->image_size = image->size;
     self->image = xmemdup(image->data != NULL ? image->data : (const uint8_t *)"", image->size);
+    for (size_t i = 0; g->ops->know != NULL && i < request->kernels_count; i++)
+        g->ops->know(g, request->kernels[i].name, (uint32_t)request->kernels[i].registers);
     if (candidate_begins(self, LOAD_MS, e) < 0)
         return -1;
     if (g->ops->script != NULL)

@@ -60,7 +60,8 @@ static int tell_launching(void *arg, bool candidate, int64_t deadline_ms, err *e
     return pipe_send(s->fd, &m, e);
 }
 
-static int tell_done(server *s, const runner_verdict *v, err *e)
+/* modelled: JSON or NULL. */
+static int tell_done(server *s, const runner_verdict *v, const char *modelled, err *e)
 {
     SCOPED(message_fini) message m;
     message_init(&m, MSG_RUNNER_DONE);
@@ -69,6 +70,7 @@ static int tell_done(server *s, const runner_verdict *v, err *e)
     message_cut_str(&d->detail, v->detail, sizeof v->detail - 1);
     message_cut_str(&d->text, v->text, sizeof v->text - 1);
     d->elapsed_us = v->elapsed_us;
+    message_set_str(&d->modelled, modelled != NULL ? modelled : "");
     s->over = !verdict_is_ok(v);
     return pipe_send(s->fd, &m, e);
 }
@@ -78,7 +80,7 @@ static int on_load(server *s, const message *m, err *e)
     runner_verdict v;
     if (phases_load(s->phases, &m->body.runner_load, &v, e) < 0)
         return -1;
-    return tell_done(s, &v, e);
+    return tell_done(s, &v, NULL, e);
 }
 
 static int on_check(server *s, const message *m, err *e)
@@ -86,7 +88,9 @@ static int on_check(server *s, const message *m, err *e)
     runner_verdict v;
     if (phases_check(s->phases, &m->body.runner_check, &v, e) < 0)
         return -1;
-    return tell_done(s, &v, e);
+    const gpu_ops *ops = s->device->ops;
+    SCOPED(scoped_free) char *modelled = ops->modelled != NULL ? ops->modelled(s->device) : NULL;
+    return tell_done(s, &v, modelled, e);
 }
 
 static int on_time(server *s, const message *m, err *e)

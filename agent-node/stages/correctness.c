@@ -4,6 +4,8 @@
  * go back to the model until a candidate passes or the budget ends.
  *
  * SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
 #include "agent-node/check.h"
 #include "agent-node/stages/prompt.h"
 #include "agent-node/stages/stage.h"
@@ -28,6 +30,8 @@ static int check_and_record(pipeline *p, stage_work *w, const candidate *c, chec
     if (stage_check(p, w, c, report, e) != 0) {
         return -1;
     }
+    free(w->record.modelled);
+    w->record.modelled = TAKE(report->modelled);
     attempt_record *a =
         stage_attempt(p, w, report->verdict.result, report->verdict.detail, report->verdict.text);
     a->source = c->source_hash;

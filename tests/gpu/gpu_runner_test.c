@@ -191,7 +191,10 @@ static bool error(const char *what, const err *e, sight *out)
 static bool load(const bench *b, runner_proc *p, const char *text, runner_verdict *v, sight *out)
 {
     err e = {0};
-    runner_candidate c = {b->image, b->image_size, contract_text_add, text};
+    runner_candidate c = {.cubin = b->image,
+                          .cubin_size = b->image_size,
+                          .contract = contract_text_add,
+                          .plan = text};
     if (runner_proc_load(p, &c, v, &e) < 0)
         return error("load", &e, out);
     return true;
@@ -342,7 +345,10 @@ static void bad_image(const bench *b, sight *out)
     static const char garbage[] = "BAD image";
     SCOPED(scoped_free) char *text = plan_for("add");
     SCOPED(runner_proc_destroy) runner_proc *p = start(b, out);
-    runner_candidate c = {garbage, sizeof garbage, contract_text_add, text};
+    runner_candidate c = {.cubin = garbage,
+                          .cubin_size = sizeof garbage,
+                          .contract = contract_text_add,
+                          .plan = text};
     if (p == NULL)
         return;
     if (runner_proc_load(p, &c, &v, &e) < 0) {

@@ -223,7 +223,7 @@ static void auto_is_the_emulator_where_there_is_no_gpu(void **state)
         skip(); /* this host has a GPU */
     }
     assert_string_equal(f->kind, "emu");
-    assert_string_equal(f->arch, "compute_80");
+    assert_string_equal(f->arch, "sm_80");
     assert_int_equal(f->limits.sm_count, 16);
     lane *host = lanes_acquire_host(all, &never, &e);
     assert_string_equal(lane_get_facts(host)->kind, "emu"); /* one judge serves both */

@@ -82,7 +82,8 @@ static runner_verdict load(runner_proc *p, const char *entry)
     err e = {0};
     runner_verdict v = {0};
     SCOPED(scoped_free) char *text = mock_rig_plan(entry);
-    runner_candidate c = {"MOCK", 5, mock_rig_contract, text};
+    runner_candidate c = {
+        .cubin = "MOCK", .cubin_size = 5, .contract = mock_rig_contract, .plan = text};
     if (runner_proc_load(p, &c, &v, &e) < 0)
         fail_msg("load: %s", e.text);
     return v;
@@ -159,7 +160,10 @@ static void a_plan_that_does_not_fit_is_plan_invalid(void **state)
     err e = {0};
     runner_verdict v = {0};
     SCOPED(runner_proc_destroy) runner_proc *p = start_fake(r, NULL);
-    runner_candidate c = {"MOCK", 5, mock_rig_contract, "{\"kernels\":[{\"entry\":\"add\"}]}"};
+    runner_candidate c = {.cubin = "MOCK",
+                          .cubin_size = 5,
+                          .contract = mock_rig_contract,
+                          .plan = "{\"kernels\":[{\"entry\":\"add\"}]}"};
     assert_int_equal(runner_proc_load(p, &c, &v, &e), 0);
     assert_int_equal(v.result, OUTCOME_PLAN_INVALID);
     assert_true(*v.detail == '/');
@@ -171,7 +175,7 @@ static void a_contract_that_is_none_is_our_fault(void **state)
     err e = {0};
     runner_verdict v = {0};
     SCOPED(runner_proc_destroy) runner_proc *p = start_fake(r, NULL);
-    runner_candidate c = {"MOCK", 5, "{}", "{}"};
+    runner_candidate c = {.cubin = "MOCK", .cubin_size = 5, .contract = "{}", .plan = "{}"};
     assert_int_equal(runner_proc_load(p, &c, &v, &e), -1);
     assert_int_equal(e.code, ERR_CONFIG);
 }

@@ -89,6 +89,24 @@ static void outcomes_that_do_not_count_are_not_scored(void **state)
     assert_string_equal(b->tasks[0].reason, "no GPU");
 }
 
+static void protocols_are_those_that_the_tasks_met(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    filled_cuda(f);
+    fixture_exec(f, "UPDATE task SET device_kind = 'emu', correct_protocol = 'other/emu', "
+                    "timing_protocol = NULL");
+    SCOPED(board_destroy) board *b = read_runs(f, NULL, 0);
+    const board_run *run = &b->runs[0];
+    board_protocols used = board_protocols_of(&run->row, &run->tasks);
+    assert_string_equal(used.correctness, "other/emu");
+    assert_null(used.timing);
+    const task_list none = {.count = 0}; /* nothing is done yet */
+    used = board_protocols_of(&run->row, &none);
+    assert_string_equal(used.correctness, run->row.correct_protocol);
+    assert_string_equal(used.timing, run->row.timing_protocol);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -96,6 +114,7 @@ int main(void)
         cmocka_unit_test(unknown_and_repeated_runs_are_refused),
         cmocka_unit_test(scripted_times_never_get_out),
         cmocka_unit_test(outcomes_that_do_not_count_are_not_scored),
+        cmocka_unit_test(protocols_are_those_that_the_tasks_met),
     };
     return cmocka_run_group_tests_name("board", tests, NULL, NULL);
 }

@@ -52,6 +52,31 @@ static void json_and_csv_are_as_expected(void **state)
     expect(f, "run-part", results_json, true, "partial-stable.json");
 }
 
+static const char emulated[] = "UPDATE task SET device_kind = 'emu', correct_protocol = "
+                               "'checked/emu', timing_protocol = NULL, "
+                               "modelled = '{\"modelled\":true,\"launches\":[{\"kernel\":\"k\"}]}'";
+
+static void counters_and_protocol_of_the_emulator_are_told(void **state)
+{
+    (void)state;
+    err e = {0};
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    filled_cuda(f);
+    fixture_exec(f, emulated);
+    SCOPED(board_destroy) board *b = read_runs(f, NULL, 0);
+    SCOPED(buf_fini) buf out = {0};
+    buf_init(&out, MAX);
+    results_json(b, true, &out);
+    SCOPED(json_doc_destroy) json_doc *doc = json_parse(buf_text(&out), out.size, "results", &e);
+    assert_non_null(doc);
+    const json *protocol = json_get(json_get(json_doc_root(doc), "run"), "protocol");
+    assert_string_equal(json_str(json_get(protocol, "correctness"), ""), "checked/emu");
+    assert_int_equal(json_typeof(json_get(protocol, "timing")), JSON_TYPE_NULL);
+    const json *task = json_at(json_get(json_doc_root(doc), "tasks"), 0);
+    const json *launches = json_get(json_get(task, "modelled"), "launches");
+    assert_string_equal(json_str(json_get(json_at(launches, 0), "kernel"), ""), "k");
+}
+
 static void several_runs_stay_one_document(void **state)
 {
     (void)state;
@@ -75,6 +100,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(json_and_csv_are_as_expected),
+        cmocka_unit_test(counters_and_protocol_of_the_emulator_are_told),
         cmocka_unit_test(several_runs_stay_one_document),
     };
     return cmocka_run_group_tests_name("results", tests, NULL, NULL);

@@ -135,7 +135,7 @@ static void a_plan_runs_and_its_outputs_are_in_staging(void **state)
     open_desk(&d, honest);
     assert_string_equal(runner_proc_facts(d.runner)->kind, "emu");
     assert_string_equal(runner_proc_facts(d.runner)->name, "ce emulator");
-    assert_string_equal(runner_proc_facts(d.runner)->arch, "compute_80");
+    assert_string_equal(runner_proc_facts(d.runner)->arch, "sm_80");
     for (int round = 0; round < 2; round++) { /* the second with inputs that are read-only */
         memset(d.memory + 2 * SPAN / sizeof(float), 0, SPAN);
         check(&d, 10000);
