@@ -102,7 +102,7 @@ static void say_occupancy(const json *launch, buf *out)
     if (json_typeof(json_get(launch, "registers")) == JSON_TYPE_NULL)
         buf_puts(out, ", registers not known");
     else
-        buf_printf(out, ", %.0f registers a thread", json_real(json_get(launch, "registers"), 0.0));
+        buf_printf(out, ", %" PRId64 " registers a thread", number(launch, "registers"));
     buf_printf(out, ", %" PRId64 " bytes of shared memory a block\n",
                number(launch, "shared_bytes"));
 }

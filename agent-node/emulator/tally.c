@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: MIT */
 #include "agent-node/emulator/tally.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -143,7 +142,10 @@ static void set_occupancy(json *out, const tally *t, const row *r)
                                .registers = registers_of(t, r->kernel),
                                .shared_bytes = r->shared_bytes};
     const occupancy o = occupancy_of(&use);
-    json_set_real(out, "registers", use.registers != 0 ? use.registers : (double)NAN);
+    if (use.registers != 0)
+        json_set_int(out, "registers", use.registers);
+    else
+        json_set_null(out, "registers");
     json_set_int(out, "shared_bytes", r->shared_bytes);
     json_set_int(out, "blocks_at_once", o.blocks);
     json_set_real(out, "occupancy", (double)o.warps / OCCUPANCY_WARPS);
