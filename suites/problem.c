@@ -14,8 +14,8 @@
 #include "suites/plan.h"
 #include "suites/text.h"
 
-static const char *const categories[] = {"elementwise", "reduction", "normalization",
-                                         "scan",        "index",     NULL};
+static const char *const categories[] = {
+    "elementwise", "reduction", "normalization", "scan", "index", "gemm", NULL};
 
 static const char *folder_name(const char *folder)
 {

