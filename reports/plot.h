@@ -1,11 +1,9 @@
-/* plot - the speedup plot, drawn by gnuplot
+/* plot - the pictures of a board
  *
- * Purpose:   one bar an entrant and problem on a log scale with a line at 1×; where there is no speedup
- *            the outcome stands instead. The template is reports/gp/speedup.gp.
- * Ownership: appends SVG to a caller's buf.
- * Threads:   safe; runs one child.
- * Errors:    ERR_UNAVAILABLE: gnuplot is not installed (reports go on without a plot); ERR_TIMEOUT;
- *            ERR_INTERNAL with gnuplot's own words.
+ * Purpose:   one table of all plots: name, data, and what the picture says in words.
+ * Ownership: static storage; plot_draw appends SVG to a caller's buf.
+ * Threads:   safe.
+ * Errors:    those of reports/gnuplot.h.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef CE_REPORTS_PLOT_H
@@ -14,8 +12,16 @@
 #include "common/buf.h"
 #include "reports/board.h"
 
-int plot_speedup(const board *b, buf *svg, err *e);
-/* plot_speedup_data writes what the template reads (tests look at it). */
-void plot_speedup_data(const board *b, buf *out);
+typedef struct plot {
+    const char *name; /* of the template, the picture and the data: speedup.gp, .svg, .dat */
+    void (*data)(const board *b, buf *out);
+    const char *alt;
+} plot;
+
+enum { PLOT_COUNT = 5 };
+extern const plot plots[PLOT_COUNT];
+
+/* plot_draw draws data that plot->data wrote. */
+int plot_draw(const plot *self, const buf *data, buf *svg, err *e);
 
 #endif

@@ -5,10 +5,12 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "common/file.h"
 #include "common/scoped.h"
+#include "common/xalloc.h"
 #include "reports/board.h"
 #include "reports/leaderboard.h"
 #include "reports/plot.h"
@@ -43,25 +45,42 @@ static int write_file(const char *folder, const char *name, const buf *text, err
     return report_print(text, path, e);
 }
 
-static int forget_plot(const char *folder, err *e)
+static int forget(const char *folder, const char *name, err *e)
 {
-    SCOPED(scoped_free) char *path = file_join(folder, "speedup.svg");
+    SCOPED(scoped_free) char *path = file_join(folder, name);
     if (unlink(path) < 0 && errno != ENOENT)
         return err_errno(e, errno, "%s", path);
     return 0;
 }
 
-static int write_plot(const board *b, const char *folder, err *e)
+/* write_plot writes the data in any case. `missing` remembers the first reason for no picture. */
+static int write_plot(const plot *which, const board *b, const char *folder, err *missing, err *e)
 {
+    SCOPED(scoped_free) char *picture = xasprintf("%s.svg", which->name);
+    SCOPED(scoped_free) char *numbers = xasprintf("%s.dat", which->name);
+    SCOPED(buf_fini) buf data = {0};
     SCOPED(buf_fini) buf svg = {0};
+    buf_init(&data, TEXT_REPORT_MAX);
     buf_init(&svg, TEXT_REPORT_MAX);
-    err why = {0};
-    if (plot_speedup(b, &svg, &why) == 0)
-        return write_file(folder, "speedup.svg", &svg, e);
-    fprintf(stderr,
-            "speedup.svg was not drawn: %s; `ce-coord leaderboard RUN --out %s` draws it later\n",
-            why.text, folder);
-    return forget_plot(folder, e);
+    which->data(b, &data);
+    if (write_file(folder, numbers, &data, e) < 0)
+        return -1;
+    if (missing->code == ERR_NONE && plot_draw(which, &data, &svg, missing) == 0)
+        return write_file(folder, picture, &svg, e);
+    return forget(folder, picture, e);
+}
+
+static int write_plots(const board *b, const char *folder, err *e)
+{
+    err missing = {.code = ERR_NONE};
+    for (size_t i = 0; i < PLOT_COUNT; i++)
+        if (write_plot(&plots[i], b, folder, &missing, e) < 0)
+            return -1;
+    if (missing.code != ERR_NONE)
+        fprintf(stderr,
+                "no plot was drawn: %s; `ce-coord leaderboard RUN --out %s` draws them later\n",
+                missing.text, folder);
+    return 0;
 }
 
 int report_write_all(struct store *db, const char *run, const char *out_dir, err *e)
@@ -77,5 +96,5 @@ int report_write_all(struct store *db, const char *run, const char *out_dir, err
         if (write_file(out_dir, files[i].name, &text, e) < 0)
             return -1;
     }
-    return write_plot(b, out_dir, e);
+    return write_plots(b, out_dir, e);
 }

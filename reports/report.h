@@ -1,11 +1,12 @@
 /* report - all files of a run in one folder
  *
- * Purpose:   leaderboard.md, results.json, results.csv, speedup.svg: what `eval` leaves behind and
- *            `leaderboard RUN --out DIR` redraws, byte for byte the same.
+ * Purpose:   leaderboard.md, results.json, results.csv and the plots, each with its data beside it
+ *            (speedup.svg, speedup.dat, …): what `eval` leaves behind and `leaderboard RUN --out DIR`
+ *            redraws, byte for byte the same.
  * Ownership: borrows the store.
  * Threads:   not from the store's own thread.
  * Errors:    as the store and the file system say. Without gnuplot: one sentence on stderr, success; a
- *            plot of earlier data is then removed, so that no file contradicts another.
+ *            plot of earlier data is then removed, so that no file contradicts another; data are written.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef CE_REPORTS_REPORT_H

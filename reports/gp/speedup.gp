@@ -1,6 +1,6 @@
 # speedup.gp - speedup of each kernel over the best baseline: one bar an entrant, log scale, 1x line
 #
-# reports/plot.c writes the data before this file is read:
+# reports/plot_data.c writes the data before this file is read:
 #   heading, remark   two lines of text
 #   entrants          how many; names[i] is the i-th
 #   low, high         range of the x axis, powers of two

@@ -1,4 +1,7 @@
-/* test_plot - the speedup plot
+/* test_plot - the pictures: what they show, what they say to those who cannot see them, and that foreign
+ * names cannot speak to gnuplot
+ *
+ * Modules: gnuplot plot_data
  *
  * SPDX-License-Identifier: MIT */
 /* cmocka wants these first. */
@@ -22,54 +25,119 @@ static bool have_gnuplot(void)
     return file_exists("/usr/bin/gnuplot") || file_exists("/usr/local/bin/gnuplot");
 }
 
-static void expect_plot(fixture *f, const char *run, const char *const *parts)
+static board *read_run(fixture *f, const char *run)
 {
     const board_ask ask = {.runs = &run, .run_count = 1};
-    SCOPED(board_destroy) board *b = board_read(f->db, &ask, NULL);
-    SCOPED(buf_fini) buf svg = {0};
-    buf_init(&svg, MAX);
-    err e = {0};
-    if (plot_speedup(b, &svg, &e) < 0)
-        fail_msg("%s", e.text);
-    for (; *parts != NULL; parts++)
-        if (strstr(buf_text(&svg), *parts) == NULL)
-            fail_msg("no %s in the plot", *parts);
-    assert_null(strstr(buf_text(&svg), "nan"));
+    board *b = board_read(f->db, &ask, NULL);
+    assert_non_null(b);
+    return b;
 }
 
-static void the_plot_shows_speeds_losses_and_outcomes(void **state)
+static const plot *find(const char *name)
+{
+    for (size_t i = 0; i < PLOT_COUNT; i++)
+        if (strcmp(plots[i].name, name) == 0)
+            return &plots[i];
+    fail_msg("no plot %s", name);
+    return NULL;
+}
+
+static void draw(const board *b, const plot *which, buf *svg)
+{
+    SCOPED(buf_fini) buf data = {0};
+    buf_init(&data, MAX);
+    buf_init(svg, MAX);
+    err e = {0};
+    which->data(b, &data);
+    if (plot_draw(which, &data, svg, &e) < 0)
+        fail_msg("%s: %s", which->name, e.text);
+}
+
+static void plots_show_what_they_promise(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *run, *plot, *part;
+    } rows[] = {
+        {"run-cuda", "speedup", "2.50×"},
+        {"run-cuda", "speedup", "0.80×"},
+        {"run-cuda", "speedup", "wrong(unwritten)"},
+        {"run-cuda", "speedup", "ok, not measured"},
+        {"run-cuda", "speedup", "uncertified, provisional"},
+        {"run-cuda", "speedup", "viewBox=\"0 0 480 "},
+        {"run-fake", "speedup", "crashed"},
+        {"run-cuda", "fast_p", "gold"},
+        {"run-fake", "fast_p", "nothing was measured"},
+        {"run-cuda", "heatmap", "2.50×"},
+        {"run-cuda", "heatmap", "hatched: incorrect"},
+        {"run-cuda", "failures", "correctness"},
+        {"run-cuda", "failures", "mock:de|mo"},
+        {"run-cuda", "cost", "cost of all tasks"},
+        {"run-fake", "heatmap", "gold"},
+        {"run-fake", "failures", "gold"},
+        {"run-fake", "cost", "gold"},
+    };
+    if (!have_gnuplot())
+        skip();
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    filled_cuda(f);
+    filled_fake(f);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        SCOPED(board_destroy) board *b = read_run(f, rows[i].run);
+        SCOPED(buf_fini) buf svg = {0};
+        draw(b, find(rows[i].plot), &svg);
+        if (strstr(buf_text(&svg), rows[i].part) == NULL)
+            fail_msg("no %s in %s of %s", rows[i].part, rows[i].plot, rows[i].run);
+        assert_null(strstr(buf_text(&svg), "nan"));
+    }
+}
+
+static void plots_have_words_and_dark_colours(void **state)
 {
     (void)state;
     if (!have_gnuplot())
         skip();
     SCOPED(fixture_destroy) fixture *f = fixture_create();
     filled_cuda(f);
-    filled_fake(f);
-    static const char *const cuda[] = {"2.50×",
-                                       "0.80×",
-                                       "wrong(unwritten)",
-                                       "ok, not measured",
-                                       "gold",
-                                       "uncertified, provisional",
-                                       "viewBox=\"0 0 480 ",
-                                       NULL};
-    static const char *const fake[] = {"ok, not measured", "crashed", "gold", NULL};
-    expect_plot(f, "run-cuda", cuda);
-    expect_plot(f, "run-fake", fake); /* a plot without any bar is still a plot */
+    SCOPED(board_destroy) board *b = read_run(f, "run-cuda");
+    for (size_t i = 0; i < PLOT_COUNT; i++) {
+        SCOPED(buf_fini) buf svg = {0};
+        draw(b, &plots[i], &svg);
+        const char *text = buf_text(&svg);
+        assert_non_null(strstr(text, "prefers-color-scheme: dark"));
+        assert_non_null(strstr(text, plots[i].alt));
+        assert_true(strstr(text, plots[i].alt) > strstr(text, "<svg"));
+        assert_null(strpbrk(plots[i].alt, "<>&"));
+    }
 }
 
-static void the_plot_data_are_as_expected(void **state)
+static void the_data_are_as_expected(void **state)
 {
     (void)state;
     SCOPED(fixture_destroy) fixture *f = fixture_create();
     filled_cuda(f);
-    const char *run = "run-cuda";
-    const board_ask ask = {.runs = &run, .run_count = 1};
-    SCOPED(board_destroy) board *b = board_read(f->db, &ask, NULL);
+    SCOPED(board_destroy) board *b = read_run(f, "run-cuda");
     SCOPED(buf_fini) buf out = {0};
     buf_init(&out, MAX);
-    plot_speedup_data(b, &out);
-    golden("cuda.gp", buf_text(&out));
+    for (size_t i = 0; i < PLOT_COUNT; i++) {
+        buf_printf(&out, "# %s\n", plots[i].name);
+        plots[i].data(b, &out);
+    }
+    golden("cuda.dat", buf_text(&out));
+}
+
+static void an_unknown_cost_is_said_and_makes_no_point(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    filled_cuda(f);
+    SCOPED(board_destroy) board *b = read_run(f, "run-cuda");
+    SCOPED(buf_fini) buf out = {0};
+    buf_init(&out, MAX);
+    find("cost")->data(b, &out);
+    assert_non_null(strstr(buf_text(&out), "unknown = \"mock:de|mo\""));
+    assert_non_null(strstr(buf_text(&out), "\n1 "));
+    assert_null(strstr(buf_text(&out), "\n2 "));
 }
 
 static void names_cannot_speak_to_gnuplot(void **state)
@@ -79,20 +147,23 @@ static void names_cannot_speak_to_gnuplot(void **state)
     filled_cuda(f);
     fixture_exec(
         f, "UPDATE entrant SET name = 'a\"]; system(`touch x`) # @b \\n' WHERE name = 'gold'");
-    const char *run = "run-cuda";
-    const board_ask ask = {.runs = &run, .run_count = 1};
-    SCOPED(board_destroy) board *b = board_read(f->db, &ask, NULL);
-    SCOPED(buf_fini) buf out = {0};
-    buf_init(&out, MAX);
-    plot_speedup_data(b, &out);
-    assert_non_null(strstr(buf_text(&out), "[\"a_]; system(_touch x_) # _b _n\", \"mock:de|mo\"]"));
+    SCOPED(board_destroy) board *b = read_run(f, "run-cuda");
+    for (size_t i = 0; i < PLOT_COUNT; i++) {
+        SCOPED(buf_fini) buf out = {0};
+        buf_init(&out, MAX);
+        plots[i].data(b, &out);
+        assert_non_null(
+            strstr(buf_text(&out), "[\"a_]; system(_touch x_) # _b _n\", \"mock:de|mo\"]"));
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_plot_shows_speeds_losses_and_outcomes),
-        cmocka_unit_test(the_plot_data_are_as_expected),
+        cmocka_unit_test(plots_show_what_they_promise),
+        cmocka_unit_test(plots_have_words_and_dark_colours),
+        cmocka_unit_test(the_data_are_as_expected),
+        cmocka_unit_test(an_unknown_cost_is_said_and_makes_no_point),
         cmocka_unit_test(names_cannot_speak_to_gnuplot),
     };
     return cmocka_run_group_tests_name("plot", tests, NULL, NULL);
