@@ -118,6 +118,28 @@ double price_cost(const price *self, const price_tokens *used)
            part(used->cache_read, self->cache_read) + part(used->cache_write, self->cache_write);
 }
 
+static double dearest_input(const price *p)
+{
+    double most = p->in;
+    most = p->cache_write > most ? p->cache_write : most; /* NaN is never more */
+    return p->cache_read > most ? p->cache_read : most;
+}
+
+double price_worst(const char *provider, const char *model, int64_t wall_ms, int64_t input_max,
+                   int64_t output_max)
+{
+    double most = (double)NAN;
+    for (int i = 0; i < 2; i++) {
+        price now;
+        if (!price_find(provider, model, wall_ms + i * (int64_t)PRICE_LATER_MS, input_max, &now)) {
+            return (double)NAN;
+        }
+        double cost = part(input_max, dearest_input(&now)) + part(output_max, now.out);
+        most = most >= cost ? most : cost;
+    }
+    return most;
+}
+
 double price_of_call(const char *provider, const char *model, int64_t wall_ms,
                      const price_tokens *used)
 {

@@ -31,6 +31,11 @@ double price_cost(const price *self, const price_tokens *used);
 /* price_of_call is both; NaN when there is no price. */
 double price_of_call(const char *provider, const char *model, int64_t wall_ms,
                      const price_tokens *used);
+/* price_worst is what one attempt can cost at most: every input token at its dearest, the whole output cap,
+ * at the dearest of today's price and that of PRICE_LATER_MS later. NaN when there is no price. */
+enum { PRICE_LATER_MS = 2 * 60 * 60 * 1000 }; /* longer than any call with its retries */
+double price_worst(const char *provider, const char *model, int64_t wall_ms, int64_t input_max,
+                   int64_t output_max);
 /* price_as_of is the day on which the table was made: "2026-11-30". */
 const char *price_as_of(void);
 

@@ -101,6 +101,12 @@ void provider_destroy(provider **self)
     *self = NULL;
 }
 
+int provider_weigh(provider *self, const provider_request *request, provider_weight *out, err *e)
+{
+    *out = (provider_weight){.paid = self->far_end != NULL};
+    return out->paid ? remote_weigh(self->far_end, request, out, e) : 0;
+}
+
 int provider_ask(provider *self, const provider_request *request, provider_answer *out, err *e)
 {
     *out = (provider_answer){.tokens_in = -1,
@@ -111,8 +117,9 @@ int provider_ask(provider *self, const provider_request *request, provider_answe
     int rc = self->far_end != NULL ? remote_ask(self->far_end, request, out, e)
                                    : self->ops->answer(self->state, request, out, e);
     if (rc != 0) {
+        const provider_trouble left = out->trouble;
         provider_answer_fini(out);
-        memset(out, 0, sizeof(*out));
+        *out = (provider_answer){.trouble = left};
         return err_wrap(e, "provider %s, stage %s", self->ops->name, request->stage);
     }
     return 0;

@@ -74,7 +74,17 @@ typedef struct provider_request {
     const provider_material *material;
     const provider_format *format; /* NULL: free text */
     const atomic_bool *cancelled;  /* NULL: never; ends a wait for a remote model */
+    bool impatient;                /* no further try when the provider says: too fast */
 } provider_request;
+
+/* What a call leaves behind beside its answer, or instead of one. */
+typedef struct provider_trouble {
+    int64_t attempts;      /* requests that were sent */
+    int64_t unknown_bills; /* attempts without an answer that may have been billed */
+    bool terminal;         /* no call with this key would succeed */
+    bool throttled;        /* the provider wants fewer calls */
+    int64_t hold_ms;       /* it wants none for so long; 0: it does not say */
+} provider_trouble;
 
 typedef struct provider_answer {
     char *text; /* never NULL after success */
@@ -83,6 +93,7 @@ typedef struct provider_answer {
     double cost_usd;                                                      /* NaN: unknown */
     double latency_ms;
     char *usage; /* how it was asked and what the provider told, as JSON text; NULL: nothing */
+    provider_trouble trouble; /* told also when there is no answer */
 } provider_answer;
 void provider_answer_fini(provider_answer *self);
 
@@ -100,7 +111,14 @@ typedef struct provider_ops {
  * ERR_NOT_FOUND names the known ones. The demand (NULL: none) is borrowed for the object's life. */
 provider *provider_create(const char *model_id, const ability_demand *demand, err *e);
 void provider_destroy(provider **self);
-/* provider_ask blocks until there is an answer. out is zeroed on failure. */
+/* How much a call can be, before it is sent. */
+typedef struct provider_weight {
+    bool paid;            /* false: it is answered here, for nothing */
+    int64_t prompt_bytes; /* of the whole question: no tokenizer makes more tokens of it */
+    int64_t output_max;   /* tokens that the answer has at most */
+} provider_weight;
+int provider_weigh(provider *self, const provider_request *request, provider_weight *out, err *e);
+/* provider_ask blocks until there is an answer. On failure out is zeroed but for its trouble. */
 int provider_ask(provider *self, const provider_request *request, provider_answer *out, err *e);
 /* provider_name is the back end's name; provider_model what follows the colon ("" for gold). */
 const char *provider_name(const provider *self);

@@ -496,6 +496,21 @@ static double draw(void)
     return (double)bits / 4294967296.0;
 }
 
+static void note_fault(const fault *why, provider_trouble *out)
+{
+    out->terminal = fault_is_terminal(why);
+    out->throttled = fault_throttles(why);
+    out->hold_ms = why->wait_ms > 0 ? why->wait_ms : 0;
+}
+
+/* The door was not opened: for this long, or (a terminal fault) for good. */
+static void note_closed(const err *why, provider_trouble *out)
+{
+    out->terminal = why->code != ERR_CONFLICT && !why->retry;
+    out->throttled = why->code == ERR_LIMIT && why->retry;
+    out->hold_ms = why->retry_after_ms;
+}
+
 /* 1: answered, 0: again, -1: e. */
 static int step(question *q, retry *again, provider_answer *out, err *e)
 {
@@ -503,7 +518,12 @@ static int step(question *q, retry *again, provider_answer *out, err *e)
     int64_t wait = 0;
     SCOPED(attempt_fini) attempt a = {0};
     int64_t deadline = again->start_ms + self->rules->retry.elapsed_ms;
-    if (limit_enter(self->limit, q->request->cancelled, deadline, e) != 0) {
+    err closed = {0};
+    if (limit_enter(self->limit, q->request->cancelled, deadline, &closed) != 0) {
+        note_closed(&closed, &out->trouble);
+        if (e != NULL) {
+            *e = closed;
+        }
         return -1;
     }
     try_once(q, &a);
@@ -513,12 +533,25 @@ static int step(question *q, retry *again, provider_answer *out, err *e)
         fill_answer(q, &a, out);
         return 1;
     }
-    if (!retry_next(again, why, clock_mono_ms(), draw(), &wait)) {
+    bool fail = q->request->impatient && fault_throttles(why);
+    if (fail || !retry_next(again, why, clock_mono_ms(), draw(), &wait)) {
+        note_fault(why, &out->trouble);
         return fault_to_err(why, e);
     }
     log_line(LOG_DEBUG, "providers", "%s: %s: %s; again in %lld ms", self->ops->name,
              fault_class_name(why->class), why->text, (long long)wait);
     pause_for(q->request->cancelled, wait);
+    return 0;
+}
+
+int remote_weigh(remote *self, const provider_request *request, provider_weight *out, err *e)
+{
+    SCOPED(question_fini) question q = {0};
+    if (build(self, request, &q, e) != 0) {
+        return -1;
+    }
+    out->prompt_bytes = (int64_t)strlen(q.body);
+    out->output_max = self->family->output_max;
     return 0;
 }
 
@@ -534,5 +567,7 @@ int remote_ask(remote *self, const provider_request *request, provider_answer *o
     while (rc == 0) {
         rc = step(&q, &again, out, e);
     }
+    out->trouble.attempts = q.attempts;
+    out->trouble.unknown_bills = q.unknown_bills;
     return rc > 0 ? 0 : -1;
 }

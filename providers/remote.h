@@ -70,7 +70,8 @@ remote *remote_open(const remote_ops *ops, const char *model, const ability_dema
                     const remote_rules *rules, err *e);
 void remote_close(remote **self);
 const ability_terms *remote_terms(const remote *self);
-/* remote_ask is provider_ask's part. */
+/* remote_weigh and remote_ask are their parts of provider_weigh and provider_ask. */
+int remote_weigh(remote *self, const provider_request *request, provider_weight *out, err *e);
 int remote_ask(remote *self, const provider_request *request, provider_answer *out, err *e);
 
 #endif

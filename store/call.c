@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/scoped.h"
+#include "store/charge.h"
 #include "store/column.h"
 #include "store/fence.h"
 
@@ -42,6 +43,8 @@ static const column usage_columns[] = {
     {"tokens_cache_write", COLUMN_INT, offsetof(usage_row, tokens_cache_write), NULL},
     {"cost_usd", COLUMN_REAL, offsetof(usage_row, cost_usd), NULL},
     {"latency_ms", COLUMN_REAL, offsetof(usage_row, latency_ms), NULL},
+    {"unknown_calls", COLUMN_INT, offsetof(usage_row, unknown_calls), NULL},
+    {"unknown_usd", COLUMN_REAL, offsetof(usage_row, unknown_usd), NULL},
     {0},
 };
 
@@ -83,7 +86,8 @@ int call_put(store_tx *tx, const char *task, int64_t token, const call_row *row,
     full.recorded_ms = now_ms;
     if (column_insert(tx, "model_call", columns, &full, "task", task, e) < 0)
         return err_wrap(e, "call %s %lld of task %s", row->stage, (long long)row->number, task);
-    return 0;
+    const charge_key key = {task, row->stage, row->number, token};
+    return charge_answer(tx, &key, row->cost_usd, row->unknown_bills, now_ms, e);
 }
 
 int call_list_read(store_tx *tx, const char *task, const char *stage, call_list *out, err *e)
@@ -118,6 +122,9 @@ static const char usage_from[] =
     "total(c.tokens_cache_read) AS tokens_cache_read, "
     "total(c.tokens_cache_write) AS tokens_cache_write, "
     "total(c.cost_usd) AS cost_usd, total(c.latency_ms) AS latency_ms, "
+    "(SELECT count(*) FROM charge g WHERE g.task = t.id AND g.state IN ('unknown', 'open')) "
+    "AS unknown_calls, "
+    "(SELECT total(unknown_usd) FROM charge g WHERE g.task = t.id) AS unknown_usd, "
     "p.position AS position, t.entrant AS entrant, t.sample AS sample FROM task t "
     "JOIN problem p ON p.run = t.run AND p.id = t.problem "
     "LEFT JOIN model_call c ON c.task = t.id "

@@ -26,8 +26,9 @@ typedef struct call_row {
     int64_t tokens_in, tokens_out, tokens_cache_read, tokens_cache_write;
     double cost_usd; /* NaN: unknown */
     double latency_ms;
-    const char *reason; /* why there is no answer, or NULL */
-    hash record;        /* artifact: the whole record as JSON */
+    const char *reason;    /* why there is no answer, or NULL */
+    int64_t unknown_bills; /* writing only: attempts without an answer that may have been billed */
+    hash record;           /* artifact: the whole record as JSON */
     /* reading only */
     int64_t token, recorded_ms;
 } call_row;
@@ -48,6 +49,8 @@ typedef struct usage_row {
     int64_t attempts, calls, cost_unknown, tokens_unknown;
     int64_t tokens_in, tokens_out, tokens_cache_read, tokens_cache_write;
     double cost_usd, latency_ms;
+    int64_t unknown_calls; /* cut in flight: no answer is recorded */
+    double unknown_usd;    /* what may have been billed beside cost_usd, at its worst */
 } usage_row;
 typedef struct usage_list {
     usage_row *rows;

@@ -57,6 +57,13 @@ static void bind_real_at(sqlite3_stmt *s, int index, const char *at)
     db_real(s, index, value);
 }
 
+static void bind_amount_at(sqlite3_stmt *s, int index, const char *at)
+{
+    double value;
+    memcpy(&value, at, sizeof value);
+    db_real(s, index, value > 0 ? value : (double)NAN);
+}
+
 static void bind_hash_at(sqlite3_stmt *s, int index, const char *at)
 {
     hash value;
@@ -95,6 +102,9 @@ static void bind_one(sqlite3_stmt *s, int index, const column *c, const char *at
         return;
     case COLUMN_REAL:
         bind_real_at(s, index, at);
+        return;
+    case COLUMN_AMOUNT:
+        bind_amount_at(s, index, at);
         return;
     case COLUMN_HASH:
         bind_hash_at(s, index, at);
@@ -215,6 +225,12 @@ static int keep_hash(sqlite3_stmt *s, int index, char *at, err *e)
     return rc;
 }
 
+static void keep_amount(sqlite3_stmt *s, int index, char *at)
+{
+    double value = sqlite3_column_double(s, index); /* NULL reads as 0 */
+    memcpy(at, &value, sizeof value);
+}
+
 static void keep_bool(sqlite3_stmt *s, int index, char *at)
 {
     bool value = sqlite3_column_int(s, index) != 0;
@@ -236,6 +252,9 @@ static int read_one(sqlite3_stmt *s, int index, const column *c, char *at, err *
         return 0;
     case COLUMN_REAL:
         keep_real(s, index, at);
+        return 0;
+    case COLUMN_AMOUNT:
+        keep_amount(s, index, at);
         return 0;
     case COLUMN_HASH:
         return keep_hash(s, index, at, e);

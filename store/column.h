@@ -20,6 +20,7 @@ typedef enum column_type {
     COLUMN_COUNT,   /* int64_t; -1 is NULL */
     COLUMN_ID,      /* int64_t; 0 is NULL */
     COLUMN_REAL,    /* double; NaN is NULL */
+    COLUMN_AMOUNT,  /* double; 0 is NULL */
     COLUMN_HASH,    /* hash; zero is NULL */
     COLUMN_BOOL,    /* bool */
     COLUMN_OUTCOME, /* outcome, by name; NULL reads as OUTCOME_NOT_RUN */

@@ -28,6 +28,8 @@ static const column run_columns[] = {
     {"settings", COLUMN_TEXT, offsetof(run_row, settings), NULL},
     {"command", COLUMN_TEXT, offsetof(run_row, command), NULL},
     {"version", COLUMN_TEXT, offsetof(run_row, version), NULL},
+    {"budget_usd", COLUMN_AMOUNT, offsetof(run_row, budget_usd), NULL},
+    {"redacted_ms", COLUMN_ID, offsetof(run_row, redacted_ms), NULL},
     {0},
 };
 
@@ -84,6 +86,18 @@ int run_set_state(store_tx *tx, const char *id, run_state state, int64_t now_ms,
         return err_set(e, ERR_NOT_FOUND, "there is no run %s", id);
     event_row event = {.at_ms = now_ms, .run = id, .kind = "run", .detail = state_names[state]};
     return event_add(tx, &event, e);
+}
+
+int run_set_budget(store_tx *tx, const char *id, double usd, err *e)
+{
+    SCOPED(db_reset)
+    sqlite3_stmt *s = db_prepare(tx, "UPDATE run SET budget_usd = ?2 WHERE id = ?1", e);
+    if (s == NULL)
+        return -1;
+    db_text(s, 1, id);
+    if (usd > 0)
+        db_real(s, 2, usd);
+    return db_write(tx, s, e);
 }
 
 static int delete_where(store_tx *tx, const char *sql, const char *id, err *e)

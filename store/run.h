@@ -38,6 +38,8 @@ typedef struct run_row {
     const char *settings; /* JSON: the effective options */
     const char *command;  /* as typed */
     const char *version;  /* of ce */
+    double budget_usd;    /* 0: none */
+    int64_t redacted_ms;  /* when its texts were removed; 0: they are there */
 } run_row;
 typedef struct run_list {
     run_row *rows;
@@ -52,6 +54,8 @@ typedef struct run_counts {
 int run_insert(store_tx *tx, const run_row *row, err *e);
 /* run_set_state: the last three states also set finished_ms, the others clear it. */
 int run_set_state(store_tx *tx, const char *id, run_state state, int64_t now_ms, err *e);
+/* run_set_budget: 0 is none. */
+int run_set_budget(store_tx *tx, const char *id, double usd, err *e);
 /* run_delete removes a run with its tasks, calls, results. Artifacts stay (others may share them). */
 int run_delete(store_tx *tx, const char *id, err *e);
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/scoped.h"
+#include "store/charge.h"
 #include "store/fence.h"
 #include "store/find.h"
 #include "store/result_columns.h"
@@ -133,6 +134,7 @@ int task_return(store_tx *tx, const task_return_args *args, err *e)
     if (fence_check(tx, args->task, args->token, ending, args->now_ms, &f, e) < 0)
         return -1;
     if (fence_end(tx, args->task, args->token, ending, args->now_ms, e) < 0 ||
+        charge_abandon(tx, args->task, args->token, args->now_ms, e) < 0 ||
         set_state(tx, args->task, TASK_WAITING, args->error, e) < 0)
         return err_wrap(e, "task %s", args->task);
     event_row event = {.at_ms = args->now_ms,
@@ -187,6 +189,8 @@ int task_recover(store_tx *tx, const char *run, bool failed_too, int64_t now_ms,
         "FROM task WHERE run = ?1 AND state = 'failed'",
         "UPDATE task SET state = 'waiting' WHERE run = ?1 AND state = 'failed'",
     };
+    if (charge_recover(tx, run, now_ms, e) < 0)
+        return err_wrap(e, "run %s", run);
     for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++)
         if (recover_sql(tx, lost[i], run, now_ms, e) < 0)
             return err_wrap(e, "run %s", run);

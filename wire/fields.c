@@ -137,6 +137,24 @@ static json *write_object(const field *f, const void *base)
     return fields_write(f->inner, base);
 }
 
+static bool is_optional(const field *f)
+{
+    return f->type == FIELD_TEXT_IF_ANY || f->type == FIELD_INT_IF_ANY ||
+           f->type == FIELD_LIST_IF_ANY;
+}
+
+static bool is_absent(const field *f, const void *base)
+{
+    const void *member = const_at(base, f->offset);
+    if (f->type == FIELD_TEXT_IF_ANY) {
+        return *(char *const *)member == NULL;
+    }
+    if (f->type == FIELD_LIST_IF_ANY) {
+        return *(const size_t *)const_at(base, f->count_offset) == 0;
+    }
+    return f->type == FIELD_INT_IF_ANY && *(const int64_t *)member == 0;
+}
+
 /* Reads the members of one object; base is already zeroed. */
 static int read_members(const json_cursor *c, const field *table, void *base, err *e)
 {
@@ -149,7 +167,7 @@ static int read_members(const json_cursor *c, const field *table, void *base, er
     }
     for (const field *f = table; f->key != NULL; f++) {
         json_cursor member;
-        if (f->type == FIELD_TEXT_IF_ANY && !json_maybe(c, f->key, &member)) {
+        if (is_optional(f) && !json_maybe(c, f->key, &member)) {
             continue;
         }
         if (json_member(c, f->key, &member, e) != 0 ||
@@ -217,7 +235,7 @@ json *fields_write(const field *table, const void *base)
 {
     json *object = json_new_object();
     for (const field *f = table; f->key != NULL; f++) {
-        if (f->type == FIELD_TEXT_IF_ANY && *(char *const *)const_at(base, f->offset) == NULL) {
+        if (is_absent(f, base)) {
             continue;
         }
         json *value = ops_of(f->type)->write(f, base);
@@ -270,12 +288,14 @@ static const field_ops ops_table[] = {
     [FIELD_TEXT_OR_NULL] = {write_text, read_text, fini_text},
     [FIELD_TEXT_IF_ANY] = {write_text, read_text, fini_text},
     [FIELD_INT] = {write_int, read_int, NULL},
+    [FIELD_INT_IF_ANY] = {write_int, read_int, NULL},
     [FIELD_REAL] = {write_real, read_real, NULL},
     [FIELD_BOOL] = {write_bool, read_bool, NULL},
     [FIELD_HASH] = {write_hash, read_hash, NULL},
     [FIELD_OUTCOME] = {write_outcome, read_outcome, NULL},
     [FIELD_OBJECT] = {write_object, read_object, fini_object},
     [FIELD_LIST] = {write_list, read_list, fini_list},
+    [FIELD_LIST_IF_ANY] = {write_list, read_list, fini_list},
 };
 
 static const field_ops *ops_of(field_type type)

@@ -20,12 +20,14 @@ typedef enum field_type {
     FIELD_TEXT_OR_NULL, /* char * */
     FIELD_TEXT_IF_ANY, /* char *; NULL: the key is left out, as in records of before it was known */
     FIELD_INT,         /* int64_t */
+    FIELD_INT_IF_ANY,  /* int64_t; 0: the key is left out */
     FIELD_REAL,        /* double; NaN is null */
     FIELD_BOOL,        /* bool */
     FIELD_HASH,        /* hash; all zero is null */
     FIELD_OUTCOME,     /* outcome, by name */
     FIELD_OBJECT,      /* nested object in the same struct: `inner` offsets count from the struct */
-    FIELD_LIST         /* pointer + size_t count: `inner` describes an element */
+    FIELD_LIST,        /* pointer + size_t count: `inner` describes an element */
+    FIELD_LIST_IF_ANY  /* the same; an empty one is left out */
 } field_type;
 
 typedef struct field {

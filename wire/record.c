@@ -29,6 +29,8 @@ static const field call_fields[] = {
     {.key = "reason", .type = FIELD_TEXT_OR_NULL, .offset = AT(call_record, reason)},
     {.key = "usage", .type = FIELD_TEXT_IF_ANY, .offset = AT(call_record, usage)},
     {.key = "key", .type = FIELD_TEXT_IF_ANY, .offset = AT(call_record, key)},
+    {.key = "attempts", .type = FIELD_INT_IF_ANY, .offset = AT(call_record, attempts)},
+    {.key = "unknown_bills", .type = FIELD_INT_IF_ANY, .offset = AT(call_record, unknown_bills)},
     {.key = NULL},
 };
 

@@ -35,9 +35,11 @@ typedef struct call_record {
     int64_t tokens_in, tokens_out, tokens_cache_read, tokens_cache_write;
     double cost_usd; /* NaN: unknown */
     double latency_ms;
-    char *reason; /* why there is no answer; NULL */
-    char *usage;  /* what the provider told about the call, as JSON text; NULL: nothing */
-    char *key;    /* hash of what was asked of whom and how; NULL: not kept */
+    char *reason;          /* why there is no answer; NULL */
+    char *usage;           /* what the provider told about the call, as JSON text; NULL: nothing */
+    char *key;             /* hash of what was asked of whom and how; NULL: not kept */
+    int64_t attempts;      /* requests that were sent; 0: not told */
+    int64_t unknown_bills; /* attempts without an answer that may have been billed */
 } call_record;
 
 /* A candidate through compile and gates. */

@@ -18,7 +18,7 @@ LAYERS = {
     "reports/": ("common/", "store/", "reports/"),
     "dashboards/": ("common/", "store/", "reports/", "dashboards/"),
     "coordinator/": ("common/", "wire/", "suites/", "store/", "reports/", "dashboards/",
-                     "coordinator/", "providers/catalog.h"),
+                     "coordinator/", "providers/catalog.h", "providers/price.h"),
     "agent-node/": ("common/", "wire/", "suites/", "providers/", "agent-node/"),
     "agent-node/ptx/": ("common/", "agent-node/ptx/"),
     "agent-node/emulator/": ("common/", "agent-node/ptx/", "agent-node/emulator/"),
