@@ -101,6 +101,49 @@ static int commit(const ledger *self, message *m, err *e)
     return session_call(self->session, m, &reply, e);
 }
 
+int ledger_reserve(const ledger *self, const ledger_offer *offer, int64_t *wait_ms, bool *patient,
+                   err *e)
+{
+    SCOPED(message_fini) message reply = {0};
+    message m;
+    message_init(&m, MSG_RESERVE);
+    struct msg_reserve *body = &m.body.reserve;
+    message_set_str(&body->task, self->task);
+    body->token = self->token;
+    message_set_str(&body->stage, offer->call.stage);
+    body->index = offer->call.index;
+    message_set_str(&body->provider, offer->provider);
+    message_set_str(&body->model, offer->model);
+    body->prompt_bytes = offer->prompt_bytes;
+    body->output_max = offer->output_max;
+    if (session_call(self->session, &m, &reply, e) != 0) {
+        return -1;
+    }
+    *wait_ms = reply.body.grant.wait_ms;
+    *patient = reply.body.grant.patient;
+    return 0;
+}
+
+int ledger_settle(const ledger *self, const ledger_failure *how, err *e)
+{
+    message m;
+    message_init(&m, MSG_SETTLE);
+    struct msg_settle *body = &m.body.settle;
+    message_set_str(&body->task, self->task);
+    body->token = self->token;
+    message_set_str(&body->stage, how->call.stage);
+    body->index = how->call.index;
+    message_set_str(&body->provider, how->provider);
+    message_set_str(&body->model, how->model);
+    body->attempts = how->attempts;
+    body->unknown_bills = how->unknown_bills;
+    body->terminal = how->terminal;
+    body->hold_ms = how->hold_ms;
+    body->throttled = how->throttled;
+    message_cut_str(&body->text, how->text, ERR_TEXT_MAX);
+    return commit(self, &m, e);
+}
+
 void ledger_fini(ledger *self)
 {
     session_forget(&self->stage);

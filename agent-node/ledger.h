@@ -45,6 +45,30 @@ int ledger_get(const ledger *self, const hash *name, buf *out, err *e);
 /* ledger_get_text is a blob as fresh NUL-terminated text. */
 char *ledger_get_text(const ledger *self, const hash *name, err *e);
 
+/* A paid call is registered before it is sent. ledger_reserve: *wait_ms 0 = it is, send it; else ask again
+ * after that time. ERR_LIMIT: not in this run any more (the budget, a provider that is closed). */
+typedef struct ledger_call_name {
+    const char *stage;
+    int64_t index;
+} ledger_call_name;
+typedef struct ledger_offer {
+    ledger_call_name call;
+    const char *provider, *model;
+    int64_t prompt_bytes, output_max;
+} ledger_offer;
+/* *patient: whether to try again when the provider says "too fast". */
+int ledger_reserve(const ledger *self, const ledger_offer *offer, int64_t *wait_ms, bool *patient,
+                   err *e);
+/* ledger_settle: a registered call brought no answer. Returns once that is committed. */
+typedef struct ledger_failure {
+    ledger_call_name call;
+    const char *provider, *model;
+    int64_t attempts, unknown_bills, hold_ms;
+    bool terminal, throttled;
+    const char *text;
+} ledger_failure;
+int ledger_settle(const ledger *self, const ledger_failure *how, err *e);
+
 void ledger_progress(const ledger *self, const char *stage);
 /* These return once the coordinator has committed the record and the stage record before it. */
 int ledger_call(ledger *self, const call_record *record, err *e);

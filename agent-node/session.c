@@ -349,6 +349,9 @@ static message_type answer_type(message_type asked)
     if (asked == MSG_BLOB_GET) {
         return MSG_BLOB_DATA;
     }
+    if (asked == MSG_RESERVE) {
+        return MSG_GRANT;
+    }
     return asked == MSG_BASELINE_GET ? MSG_BASELINE : MSG_ACK;
 }
 
@@ -393,6 +396,12 @@ static void on_baseline(void *arg, const peer_id *from, message *m)
     answer(arg, m->body.baseline.ref, m, NULL);
 }
 
+static void on_grant(void *arg, const peer_id *from, message *m)
+{
+    (void)from;
+    answer(arg, m->body.grant.ref, m, NULL);
+}
+
 static void on_bad(void *arg, const peer_id *from, const err *why)
 {
     (void)arg;
@@ -400,15 +409,11 @@ static void on_bad(void *arg, const peer_id *from, const err *why)
     log_err(LOG_ERROR, "session", why, "message from the coordinator dropped");
 }
 
-static const loop_route main_routes[] = {{MSG_WELCOME, on_welcome},
-                                         {MSG_REFUSED, on_refused},
-                                         {MSG_LEASE, on_lease},
-                                         {MSG_CANCEL, on_cancel},
-                                         {MSG_BYE, on_bye},
-                                         {MSG_ACK, on_ack},
-                                         {MSG_BASELINE, on_baseline},
-                                         {MSG_BLOB_DATA, on_blob_data},
-                                         {0, NULL}};
+static const loop_route main_routes[] = {{MSG_WELCOME, on_welcome},   {MSG_REFUSED, on_refused},
+                                         {MSG_LEASE, on_lease},       {MSG_CANCEL, on_cancel},
+                                         {MSG_BYE, on_bye},           {MSG_ACK, on_ack},
+                                         {MSG_BASELINE, on_baseline}, {MSG_BLOB_DATA, on_blob_data},
+                                         {MSG_GRANT, on_grant},       {0, NULL}};
 
 static const loop_routes main_table = {main_routes, on_bad};
 

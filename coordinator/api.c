@@ -19,6 +19,7 @@
 #include "coordinator/coord.h"
 #include "coordinator/handout.h"
 #include "coordinator/ingest.h"
+#include "coordinator/paid.h"
 #include "store/artifact.h"
 #include "store/baseline.h"
 #include "store/node.h"
@@ -201,26 +202,10 @@ static void on_pull(const api_call *call)
     handout_dispatch(call->c);
 }
 
-/* The task's number when the sender holds its lease, else SCHED_NONE and e. */
-static size_t held_task(const api_call *call, const char *id, int64_t token, err *e)
-{
-    size_t task = sched_find(call->c->options.run->tasks, id);
-    lease now;
-    if (task == SCHED_NONE) {
-        err_set(e, ERR_NOT_FOUND, "there is no task %s", id);
-        return SCHED_NONE;
-    }
-    if (lease_check(call->c->leases, task, token, &now, e)) {
-        err_wrap(e, "task %s", id);
-        return SCHED_NONE;
-    }
-    return task;
-}
-
 static void on_progress(const api_call *call)
 {
     const struct msg_progress *p = &call->m->body.progress;
-    size_t task = held_task(call, p->task, p->token, NULL);
+    size_t task = handout_holder(call->c, p->task, p->token, NULL);
     if (task != SCHED_NONE)
         sched_enter_stage(call->c->options.run->tasks, task, p->stage);
 }
@@ -236,7 +221,7 @@ static void on_give_back(const api_call *call)
     coord *c = call->c;
     const struct msg_give_back *b = &call->m->body.give_back;
     err e = {0};
-    size_t task = held_task(call, b->task, b->token, &e);
+    size_t task = handout_holder(c, b->task, b->token, &e);
     if (task == SCHED_NONE) {
         acknowledge(call, &e);
         return;
@@ -246,7 +231,7 @@ static void on_give_back(const api_call *call)
     handout_return how = {.task = task,
                           .token = b->token,
                           .ending = TASK_RETURNED,
-                          .failure = true,
+                          .failure = !sched_get(c->options.run->tasks, task)->refused,
                           .final = is_hopeless(b)};
     memccpy(how.text, b->text, 0, sizeof how.text - 1);
     const handout_ack ack = ack_of(call);
@@ -255,6 +240,19 @@ static void on_give_back(const api_call *call)
         err_set(&e, ERR_CONFIG, "%s", b->text);
         coord_stop(c, COORD_REFUSED, &e);
     }
+}
+
+/* ---- paid calls ---- */
+static void on_reserve(const api_call *call)
+{
+    const handout_ack ack = ack_of(call);
+    paid_reserve(call->c, &ack, &call->m->body.reserve);
+}
+
+static void on_settle(const api_call *call)
+{
+    const handout_ack ack = ack_of(call);
+    paid_settle(call->c, &ack, &call->m->body.settle);
 }
 
 /* ---- records ---- */
@@ -274,6 +272,7 @@ static void apply_call(coord *c, const record_job *job)
 {
     const call_record *r = &job->record->of.call;
     run *now = c->options.run;
+    paid_answered(c, job->task, job->record->token, r);
     if (!sched_add_call(now->tasks, job->task, r->stage, r->index, &job->record->record))
         return;
     now->calls++;
@@ -556,6 +555,8 @@ typedef enum api_peer { API_ANYBODY, API_NODE } api_peer;
     X(MSG_HELLO, on_hello, API_ANYBODY)            \
     X(MSG_BEAT, on_beat, API_ANYBODY)              \
     X(MSG_PULL, on_pull, API_NODE)                 \
+    X(MSG_RESERVE, on_reserve, API_NODE)           \
+    X(MSG_SETTLE, on_settle, API_NODE)             \
     X(MSG_CALL, on_call, API_NODE)                 \
     X(MSG_STAGE, on_stage, API_NODE)               \
     X(MSG_RESULT, on_result, API_NODE)             \

@@ -24,7 +24,9 @@ typedef struct options {
     const char *entrants, *effort, *escalate;
     cli_list models, stages;
     int64_t samples, limit, seed, slots;
-    double target, temperature, node_timeout_s;
+    const char *on_rate_limit;
+    cli_list ceilings;
+    double target, temperature, node_timeout_s, budget_usd;
     bool dry_run, yes, json;
 } options;
 
@@ -116,6 +118,24 @@ static const cli_option table[] = {
      .help = "speedup at which repair stops (default 1.0)",
      .min = 0.01,
      .max = 1000},
+    {.name = "budget-usd",
+     .type = CLI_REAL,
+     .offset = AT(budget_usd),
+     .value = "X",
+     .help =
+         "spend at most X: a call is sent only when its worst case still fits (exit 4 at the end)",
+     .min = 0.0001,
+     .max = 1000000},
+    {.name = "on-rate-limit",
+     .type = CLI_STR,
+     .offset = AT(on_rate_limit),
+     .value = "wait|fail",
+     .help = "when a provider says \"too fast\": wait (default), or leave its tasks for --resume"},
+    {.name = "rate-limit",
+     .type = CLI_LIST,
+     .offset = AT(ceilings),
+     .value = "P[:M]=R[,T]",
+     .help = "at most R calls (and T tokens) a minute to P or its model M, all nodes together"},
     {.name = "dry-run",
      .type = CLI_FLAG,
      .offset = AT(dry_run),
@@ -188,6 +208,7 @@ static const cli_command command = {
         "polish=claude-haiku-5-5\n"
         "ce-coord eval --suite internal --entrants docs/examples/entrants.yaml --dry-run\n"
         "ce-coord eval --suite internal --model-id replay:latest --samples 1\n"
+        "ce-coord eval --suite internal --model-id claude-opus-5-5 --budget-usd 5 --yes\n"
         "ce-coord eval --resume latest\n",
     .options = table};
 
@@ -247,6 +268,21 @@ static int64_t random_seed(void)
     return (int64_t)(bits >> 16); /* 48 bits: exact in every reader of JSON */
 }
 
+static int add_ceilings(const options *o, settings *s, err *e)
+{
+    if (!o->ceilings.count)
+        return 0;
+    s->ceilings = xcalloc(o->ceilings.count, sizeof *s->ceilings);
+    for (size_t i = 0; i < o->ceilings.count; i++) {
+        if (i == DOOR_CEILINGS_MAX)
+            return err_set(e, ERR_USAGE, "--rate-limit: more than %d", DOOR_CEILINGS_MAX);
+        if (door_read_ceiling(o->ceilings.items[i], &s->ceilings[i], e))
+            return err_wrap(e, "--rate-limit");
+        s->ceiling_count = i + 1;
+    }
+    return 0;
+}
+
 /* What a new and a resumed run may both say. */
 static int fill_common(const options *o, settings *s, err *e)
 {
@@ -256,6 +292,13 @@ static int fill_common(const options *o, settings *s, err *e)
     s->fake = copy(o->fake);
     s->slots = o->slots;
     s->node_timeout_ms = (int64_t)(o->node_timeout_s * 1000);
+    s->budget_usd = o->budget_usd;
+    s->on_rate_limit = copy(o->on_rate_limit);
+    if (o->on_rate_limit && strcmp(o->on_rate_limit, "wait") != 0 &&
+        strcmp(o->on_rate_limit, "fail") != 0)
+        return err_set(e, ERR_USAGE, "--on-rate-limit %s: want wait or fail", o->on_rate_limit);
+    if (add_ceilings(o, s, e))
+        return -1;
     if (o->fake && !file_exists(o->fake))
         return err_set(e, ERR_USAGE, "--fake %s: there is no such file", o->fake);
     return 0;

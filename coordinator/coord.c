@@ -19,6 +19,7 @@
 #include "common/xalloc.h"
 #include "coordinator/api.h"
 #include "coordinator/handout.h"
+#include "coordinator/paid.h"
 #include "store/node.h"
 #include "store/run.h"
 
@@ -69,6 +70,7 @@ static void on_tick(void *arg)
     }
     self->last_tick_ms = now;
     handout_tick(self, now);
+    paid_tick(self, now);
     coord_progressed(self);
 }
 
@@ -78,6 +80,7 @@ coord *coord_create(const coord_options *options, err *e)
     self->options = *options;
     id_new(self->instance);
     self->nodes = nodes_create();
+    self->paid = paid_create(options->run);
     self->leases = lease_table_create(options->run->last_token, options->lost_ms);
     self->writer = writer_create(options->store);
     self->inbox = blob_inbox_create(COORD_INBOX_BYTES);
@@ -106,6 +109,7 @@ void coord_destroy(coord **self)
     blob_inbox_destroy(&c->inbox);
     lease_table_destroy(&c->leases);
     nodes_destroy(&c->nodes);
+    paid_destroy(&c->paid);
     if (c->folder)
         file_remove_tree(c->folder, NULL);
     free(c->folder);

@@ -47,6 +47,8 @@ typedef struct coord_options {
     int64_t lost_ms;  /* a node silent this long is lost */
 } coord_options;
 
+struct paid;
+
 typedef struct coord {
     coord_options options;
     char instance[ID_TEXT];
@@ -61,6 +63,7 @@ typedef struct coord {
     writer *writer;
     blob_store *cache;
     blob_inbox *inbox;
+    struct paid *paid;    /* money and providers, over all nodes */
     uint64_t seq;         /* of messages sent */
     int64_t last_tick_ms; /* monotonic */
     bool running;         /* the store says RUN_RUNNING: contracts have passed */

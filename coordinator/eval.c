@@ -19,6 +19,7 @@
 #include "coordinator/coord.h"
 #include "coordinator/estimate.h"
 #include "coordinator/local_node.h"
+#include "coordinator/paid.h"
 #include "coordinator/progress.h"
 #include "coordinator/selection.h"
 #include "coordinator/verdict.h"
@@ -44,7 +45,7 @@ typedef struct evaluation {
 /* ---- a new run ---- */
 static int print_plan(const eval_request *r, const selection *chosen)
 {
-    estimate plan = estimate_of(r->wanted, chosen);
+    estimate plan = estimate_of(r->wanted, chosen, clock_wall_ms());
     if (!r->json) {
         estimate_print(&plan, r->wanted, chosen, stdout);
         return CMD_EXIT_COMPLETE;
@@ -58,7 +59,7 @@ static int print_plan(const eval_request *r, const selection *chosen)
 /* Asks when money is at stake. 0: go; else *code says how to leave, or -1. */
 static int confirm(const eval_request *r, const selection *chosen, bool *go, err *e)
 {
-    estimate plan = estimate_of(r->wanted, chosen);
+    estimate plan = estimate_of(r->wanted, chosen, clock_wall_ms());
     const estimate_ask ask = {
         .in = stdin, .out = stderr, .terminal = isatty(STDIN_FILENO) == 1, .yes = r->yes};
     return estimate_confirm(&plan, &ask, go, e);
@@ -98,6 +99,8 @@ static int prepare_new(evaluation *self, int *code, err *e)
     const eval_request *r = self->request;
     bool go = true;
     SCOPED(selection_destroy) selection *chosen = NULL;
+    if (estimate_check_budget(r->wanted, r->wanted->budget_usd, clock_wall_ms(), e))
+        return -1;
     chosen = selection_create(r->wanted, e);
     if (!chosen)
         return -1;
@@ -124,6 +127,44 @@ static void replace_text(char **stored, const char *wanted)
     *stored = xstrdup(wanted);
 }
 
+static void replace_ceilings(settings *s, const settings *wanted)
+{
+    for (size_t i = 0; i < s->ceiling_count && wanted->ceiling_count; i++)
+        free(s->ceilings[i].name);
+    if (!wanted->ceiling_count)
+        return;
+    s->ceilings = xreallocarray(s->ceilings, wanted->ceiling_count, sizeof *s->ceilings);
+    s->ceiling_count = wanted->ceiling_count;
+    for (size_t i = 0; i < s->ceiling_count; i++) {
+        s->ceilings[i] = wanted->ceilings[i];
+        s->ceilings[i].name = xstrdup(wanted->ceilings[i].name);
+    }
+}
+
+typedef struct budget_job {
+    const char *run;
+    double usd;
+} budget_job;
+
+static int write_budget(store_tx *tx, void *arg, err *e)
+{
+    const budget_job *job = arg;
+    return run_set_budget(tx, job->run, job->usd, e);
+}
+
+/* A new budget counts from the beginning of the run, like the old one. */
+static int replace_budget(evaluation *self, double usd, err *e)
+{
+    if (usd <= 0)
+        return 0;
+    budget_job job = {.run = self->run->id, .usd = usd};
+    self->run->budget_usd = usd;
+    return estimate_check_budget(&self->run->settings, usd, clock_wall_ms(), e) ||
+                   store_run(self->store, write_budget, &job, e)
+               ? -1
+               : 0;
+}
+
 static int prepare_resumed(evaluation *self, err *e)
 {
     const eval_request *r = self->request;
@@ -140,10 +181,12 @@ static int prepare_resumed(evaluation *self, err *e)
     replace_text(&s->bind, r->wanted->bind);
     replace_text(&s->python, r->wanted->python);
     replace_text(&s->fake, r->wanted->fake);
+    replace_text(&s->on_rate_limit, r->wanted->on_rate_limit);
+    replace_ceilings(s, r->wanted);
     s->slots = r->wanted->slots ? r->wanted->slots : s->slots;
     s->node_timeout_ms =
         r->wanted->node_timeout_ms ? r->wanted->node_timeout_ms : s->node_timeout_ms;
-    return 0;
+    return replace_budget(self, r->wanted->budget_usd, e);
 }
 
 /* ---- at work ---- */
@@ -327,20 +370,37 @@ static int report(evaluation *self, err *e)
     return print_file(self->out, "leaderboard.md", e);
 }
 
+/* Why the run ended before its tasks did; the budget has an exit code of its own. */
+static const char *stopped(const evaluation *self, run_state *state, int *code)
+{
+    bool budget = false;
+    const char *why = self->coord ? paid_stopped(self->coord->paid, &budget) : NULL;
+    if (!why || *code == CMD_EXIT_COMPLETE)
+        return NULL;
+    *state = RUN_INCOMPLETE;
+    *code = budget ? CMD_EXIT_BUDGET : CMD_EXIT_INCOMPLETE;
+    return why;
+}
+
 static int conclude(evaluation *self, err *e)
 {
     int code;
     run_state state = verdict_of(self->run->tasks, &code);
+    const char *why = stopped(self, &state, &code);
     if (settle(self, state, e) || report(self, e))
         return -1;
     if (code == CMD_EXIT_COMPLETE)
         return code;
     fprintf(stderr, "run %s is %s\n", self->run->id, run_state_name(state));
+    if (why)
+        fprintf(stderr, "%s\n", why);
     if (verdict_explain(self->store, self->run->id, stderr, e))
         return -1;
     if (sched_count(self->run->tasks, SCHED_SYNTHESIZE).state[SCHED_DONE] <
         sched_count(self->run->tasks, SCHED_SYNTHESIZE).planned)
         print_resume(self);
+    if (code == CMD_EXIT_BUDGET)
+        fprintf(stderr, "with --budget-usd and a larger amount it goes on\n");
     return code;
 }
 

@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/xalloc.h"
+#include "coordinator/paid.h"
 #include "store/artifact.h"
 
 static const sched_task *task_of(const coord *c, size_t task)
@@ -30,6 +31,21 @@ void handout_acknowledge(coord *c, const handout_ack *ack, const err *why)
     m.body.ack.code = why ? why->code : ERR_NONE;
     message_cut_str(&m.body.ack.text, why ? why->text : "", ERR_TEXT_MAX);
     coord_send(c, &ack->peer, &m);
+}
+
+size_t handout_holder(coord *c, const char *id, int64_t token, err *e)
+{
+    size_t task = sched_find(c->options.run->tasks, id);
+    lease now;
+    if (task == SCHED_NONE) {
+        err_set(e, ERR_NOT_FOUND, "there is no task %s", id);
+        return SCHED_NONE;
+    }
+    if (lease_check(c->leases, task, token, &now, e)) {
+        err_wrap(e, "task %s", id);
+        return SCHED_NONE;
+    }
+    return task;
 }
 
 /* ---- granting ---- */
@@ -189,6 +205,8 @@ static void returned(void *owner, void *arg, int result, const err *e)
         coord_stop(c, COORD_BROKEN, e); /* no result was recorded either: nothing explains it */
         return;
     }
+    if (!result)
+        paid_lost(c, job.how.task, job.how.token);
     if (!result &&
         sched_return(c->options.run->tasks, job.how.task, job.how.failure, job.how.final))
         give_up(c, &job);

@@ -40,6 +40,8 @@ typedef struct handout_ack {
     uint64_t seq;
 } handout_ack;
 void handout_end(coord *c, const handout_return *how, const handout_ack *ack);
+/* handout_holder: the number of a task whose lease is that token, else SCHED_NONE and e. */
+size_t handout_holder(coord *c, const char *id, int64_t token, err *e);
 /* handout_acknowledge sends an ack; why NULL: success. */
 void handout_acknowledge(coord *c, const handout_ack *ack, const err *why);
 

@@ -12,6 +12,7 @@
 #include "store/artifact.h"
 #include "store/baseline.h"
 #include "store/call.h"
+#include "store/charge.h"
 #include "store/result.h"
 #include "store/stage.h"
 
@@ -64,6 +65,9 @@ static int check_call(const ingest *in, err *e)
         return err_set(e, ERR_PROTOCOL, "/index: %lld is negative", (long long)r->index);
     if (!isnan(r->cost_usd) && want_not_negative("/cost_usd", r->cost_usd, e))
         return -1;
+    if (r->unknown_bills < 0 || r->unknown_bills > CHARGE_BILLS_MAX || r->attempts < 0)
+        return err_set(e, ERR_PROTOCOL, "/unknown_bills: %lld of %lld attempts",
+                       (long long)r->unknown_bills, (long long)r->attempts);
     return want_not_negative("/latency_ms", r->latency_ms, e);
 }
 
@@ -115,6 +119,7 @@ static int write_call(store_tx *tx, const ingest *in, err *e)
                     .cost_usd = r->cost_usd,
                     .latency_ms = r->latency_ms,
                     .reason = r->reason,
+                    .unknown_bills = r->unknown_bills,
                     .record = in->record};
     return call_put(tx, in->name, in->token, &row, in->now_ms, e);
 }

@@ -15,6 +15,7 @@
 #include "coordinator/replay.h"
 #include "store/artifact.h"
 #include "store/call.h"
+#include "store/charge.h"
 #include "store/run.h"
 #include "store/stage.h"
 #include "store/task.h"
@@ -215,7 +216,8 @@ static int put_run(store_tx *tx, const creation *c, err *e)
                    .timing_protocol = TIMING_PROTOCOL,
                    .settings = text,
                    .command = c->request->command,
-                   .version = c->request->version};
+                   .version = c->request->version,
+                   .budget_usd = s->budget_usd};
     return run_insert(tx, &row, e);
 }
 
@@ -268,6 +270,9 @@ static int read_settings(store_tx *tx, opening *o, err *e)
     if (run_find(tx, o->text, &row, e))
         return -1;
     memccpy(o->self->id, row.id, 0, ID_TEXT - 1);
+    if (row.redacted_ms)
+        return err_set(e, ERR_USAGE, "the texts of run %s were removed: it cannot go on", row.id);
+    o->self->budget_usd = row.budget_usd;
     if (settings_read(row.settings, strlen(row.settings), &o->self->settings, e))
         return err_wrap(e, "run %s", row.id);
     return 0;
@@ -355,6 +360,10 @@ static int read_usage(store_tx *tx, run *self, err *e)
         self->unpriced += list.rows[i].cost_unknown;
         self->spent_usd += list.rows[i].cost_usd;
     }
+    charge_sum sum;
+    if (charge_sum_read(tx, self->id, &sum, e))
+        return -1;
+    self->charged_usd = sum.usd;
     return 0;
 }
 

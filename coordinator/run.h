@@ -30,6 +30,8 @@ typedef struct run {
     int64_t calls;      /* recorded model calls */
     double spent_usd;   /* known cost of those */
     int64_t unpriced;   /* calls whose cost is unknown */
+    double budget_usd;  /* 0: none */
+    double charged_usd; /* when it was opened: what its paid calls count for against the budget */
 } run;
 
 /* What a new run is made of; all borrowed. */

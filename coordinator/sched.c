@@ -20,7 +20,8 @@ typedef struct entry {
 
 typedef struct line {
     size_t head, tail;
-    size_t in_flight, started;
+    size_t in_flight, started, waiting;
+    sched_gate gate;
 } line;
 
 struct sched {
@@ -126,6 +127,7 @@ static void push_tail(sched *self, size_t task)
 {
     line *l = line_of(self, &self->entries[task].task);
     self->entries[task].next = SCHED_NONE;
+    l->waiting++;
     if (l->tail == SCHED_NONE)
         l->head = task;
     else
@@ -137,6 +139,7 @@ static void push_head(sched *self, size_t task)
 {
     line *l = line_of(self, &self->entries[task].task);
     self->entries[task].next = l->head;
+    l->waiting++;
     l->head = task;
     if (l->tail == SCHED_NONE)
         l->tail = task;
@@ -145,6 +148,7 @@ static void push_head(sched *self, size_t task)
 static size_t pop_head(sched *self, line *l)
 {
     size_t task = l->head;
+    l->waiting--;
     l->head = self->entries[task].next;
     if (l->head == SCHED_NONE)
         l->tail = SCHED_NONE;
@@ -238,7 +242,7 @@ static line *next_line(sched *self)
     line *best = NULL;
     for (size_t i = 1; i < self->line_count; i++) {
         line *l = &self->lines[i];
-        if (l->head == SCHED_NONE)
+        if (l->head == SCHED_NONE || l->gate != SCHED_OPEN)
             continue;
         if (!best || l->in_flight < best->in_flight ||
             (l->in_flight == best->in_flight && l->started < best->started))
@@ -254,6 +258,7 @@ size_t sched_pick(sched *self)
         return SCHED_NONE;
     size_t task = pop_head(self, l);
     count_state(self, at(self, task), SCHED_LEASED);
+    at(self, task)->refused = false;
     l->in_flight++;
     l->started++;
     return task;
@@ -262,6 +267,28 @@ size_t sched_pick(sched *self)
 void sched_stop(sched *self)
 {
     self->stopped = true;
+}
+
+void sched_hold(sched *self, size_t entrant, sched_gate gate)
+{
+    assert(entrant + 1 < self->line_count);
+    line *l = &self->lines[entrant + 1];
+    l->gate = l->gate == SCHED_SHUT ? SCHED_SHUT : gate;
+}
+
+bool sched_others_wait(const sched *self, size_t entrant)
+{
+    for (size_t i = 1; i < self->line_count; i++) {
+        const line *l = &self->lines[i];
+        if (i != entrant + 1 && l->waiting > 0 && l->gate == SCHED_OPEN)
+            return true;
+    }
+    return false;
+}
+
+void sched_refuse(sched *self, size_t task)
+{
+    at(self, task)->refused = true;
 }
 
 bool sched_return(sched *self, size_t task, bool failure, bool final)
@@ -366,13 +393,21 @@ bool sched_released(const sched *self)
     return contracts->state[SCHED_DONE] == contracts->planned;
 }
 
+/* Waiting tasks that this run will still hand out. */
+static size_t count_open(const sched *self)
+{
+    size_t open = 0;
+    for (size_t i = 1; i < self->line_count; i++)
+        open += self->lines[i].gate == SCHED_SHUT ? 0 : self->lines[i].waiting;
+    return open;
+}
+
 bool sched_idle(const sched *self)
 {
     size_t leased = self->counts[SCHED_CONTRACT].state[SCHED_LEASED] +
                     self->counts[SCHED_SYNTHESIZE].state[SCHED_LEASED];
-    size_t waiting =
-        self->counts[SCHED_CONTRACT].state[SCHED_WAITING] +
-        (sched_released(self) ? self->counts[SCHED_SYNTHESIZE].state[SCHED_WAITING] : 0);
+    size_t waiting = self->counts[SCHED_CONTRACT].state[SCHED_WAITING] +
+                     (sched_released(self) ? count_open(self) : 0);
     return leased == 0 && (waiting == 0 || self->stopped);
 }
 

@@ -50,6 +50,7 @@ typedef struct sched_task {
     size_t stage_count;
     struct row_call_ref *calls; /* recorded answers of the unfinished stage */
     size_t call_count;
+    bool refused; /* its holder was told that a call may not be sent: giving back is no failure */
 } sched_task;
 
 typedef struct sched_counts {
@@ -60,6 +61,13 @@ typedef struct sched_counts {
     size_t not_run;                /* of the done */
     size_t in_stage[SCHED_STAGES]; /* of the leased */
 } sched_counts;
+
+/* Whether an entrant's waiting tasks are handed out. */
+typedef enum sched_gate {
+    SCHED_OPEN,
+    SCHED_PAUSED, /* not now: the run goes on */
+    SCHED_SHUT    /* not in this run: what waits stays resumable */
+} sched_gate;
 
 typedef struct sched sched;
 
@@ -87,6 +95,12 @@ size_t sched_find(const sched *self, const char *id);
 size_t sched_pick(sched *self);
 /* sched_stop: nothing is picked any more. */
 void sched_stop(sched *self);
+/* sched_hold opens, pauses or shuts an entrant; shut stays shut. sched_others_wait: is there a task of
+ * another entrant that could be picked? */
+void sched_hold(sched *self, size_t entrant, sched_gate gate);
+bool sched_others_wait(const sched *self, size_t entrant);
+/* sched_refuse marks a leased task until it is picked again. */
+void sched_refuse(sched *self, size_t task);
 /* sched_return gives a leased task back. A failure counts; true when that was one too many and the task
  * is now failed. final = no further try whatever the count. */
 bool sched_return(sched *self, size_t task, bool failure, bool final);

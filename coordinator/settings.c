@@ -74,6 +74,13 @@ static const field entrant_fields[] = {
     {.key = NULL},
 };
 
+static const field ceiling_fields[] = {
+    {.key = "name", .type = FIELD_TEXT, .offset = offsetof(door_ceiling, name)},
+    {.key = "requests", .type = FIELD_INT, .offset = offsetof(door_ceiling, requests)},
+    {.key = "tokens", .type = FIELD_INT, .offset = offsetof(door_ceiling, tokens)},
+    {.key = NULL},
+};
+
 static const field table[] = {
     NAMES(suites, suite_count),
     MAYBE(suites_dir),
@@ -97,6 +104,14 @@ static const field table[] = {
     MAYBE(fake),
     NUMBER(slots),
     NUMBER(node_timeout_ms),
+    {.key = "on_rate_limit", .type = FIELD_TEXT_IF_ANY, .offset = AT(on_rate_limit)},
+    {.key = "ceilings",
+     .type = FIELD_LIST_IF_ANY,
+     .offset = AT(ceilings),
+     .inner = ceiling_fields,
+     .count_offset = AT(ceiling_count),
+     .size = sizeof(door_ceiling),
+     .max = DOOR_CEILINGS_MAX},
     {.key = NULL},
 };
 

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "coordinator/door.h"
 #include "wire/spec.h"
 
 enum { SETTINGS_NAMES_MAX = 1024, SETTINGS_ENTRANTS_MAX = 64, SETTINGS_NODE_TIMEOUT_MS = 15000 };
@@ -52,6 +53,10 @@ typedef struct settings {
     char *fake;    /* script of the fake device; NULL: its defaults */
     int64_t slots; /* of the local node; 0: its default */
     int64_t node_timeout_ms;
+    char *on_rate_limit;    /* "fail"; NULL: wait */
+    door_ceiling *ceilings; /* calls and tokens a minute, all nodes together */
+    size_t ceiling_count;
+    double budget_usd; /* 0: none; in the run's row, not in its settings */
 } settings;
 
 char *settings_write(const settings *self); /* canonical JSON, caller frees */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent-node/paid.h"
 #include "agent-node/stages/answer.h"
 #include "agent-node/stages/prompt.h"
 #include "common/clock.h"
@@ -162,6 +163,8 @@ static int commit_call(pipeline *p, const stage_work *w, const question *q,
     record.model = xstrdup(provider_model(model));
     record.stop = xstrdup(provider_stop_name(answer->stop));
     record.usage = answer->usage != NULL ? xstrdup(answer->usage) : NULL;
+    record.attempts = answer->trouble.attempts;
+    record.unknown_bills = answer->trouble.unknown_bills;
     record.key = xstrdup(q->key);
     int rc = ledger_put_text(p->ledger, q->prompt, &record.prompt, e);
     if (rc == 0 && answer->text[0] != '\0') {
@@ -186,8 +189,20 @@ static int ask_model(pipeline *p, const stage_work *w, const conversation *talk,
                                 .turn_count = talk->count,
                                 .material = &p->material,
                                 .cancelled = p->ledger->cancelled};
+    bool paid = false;
+    err why = {0};
+    const paid_call call = {model_of(p, w), &request, w->number};
+    if (paid_begin(p->ledger, &call, &request.impatient, &paid, e) != 0) {
+        return -1;
+    }
     int64_t start = clock_mono_us();
-    if (provider_ask(model_of(p, w), &request, out, e) != 0) {
+    if (provider_ask(call.model, &request, out, &why) != 0) {
+        if (paid) {
+            paid_failed(p->ledger, &call, &out->trouble, &why);
+        }
+        if (e != NULL) {
+            *e = why;
+        }
         return -1;
     }
     if (out->latency_ms <= 0.0) {
