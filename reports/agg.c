@@ -36,6 +36,8 @@ static void count_use(agg *a, const board_task *t)
     a->tokens_cache_read += t->usage->tokens_cache_read;
     a->tokens_cache_write += t->usage->tokens_cache_write;
     a->cost_usd += t->usage->cost_usd;
+    a->unknown_calls += t->usage->unknown_calls;
+    a->unknown_usd += t->usage->unknown_usd;
     if (t->row->state == TASK_DONE && !isnan(t->row->outcome.wall_ms))
         a->wall_ms += t->row->outcome.wall_ms;
     if (t->row->state == TASK_DONE && !isnan(t->row->outcome.device_ms))

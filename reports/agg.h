@@ -41,6 +41,8 @@ typedef struct agg {
     int64_t attempts, calls, cost_unknown, tokens_unknown;
     int64_t tokens_in, tokens_out, tokens_cache_read, tokens_cache_write;
     double cost_usd, wall_ms, device_ms;
+    int64_t unknown_calls; /* cut in flight */
+    double unknown_usd;    /* may have been billed beside cost_usd, at its worst */
 } agg;
 
 typedef struct agg_list {

@@ -37,7 +37,8 @@ static int read_run(store_tx *tx, const char *name, board_run *out, err *e)
     if (problem_list_read(tx, id, &out->problems, e) < 0 ||
         entrant_list_read(tx, id, &out->entrants, e) < 0 ||
         task_list_read(tx, id, "synthesize", &out->tasks, e) < 0 ||
-        usage_list_read(tx, id, &out->usage, e) < 0 || run_count(tx, id, &out->counts, e) < 0)
+        usage_list_read(tx, id, &out->usage, e) < 0 ||
+        spend_list_read(tx, id, &out->spend, e) < 0 || run_count(tx, id, &out->counts, e) < 0)
         return -1;
     return query_ranked(tx, id, &out->ranked, e);
 }
@@ -207,6 +208,7 @@ void board_destroy(board **self)
         entrant_list_fini(&b->runs[i].entrants);
         task_list_fini(&b->runs[i].tasks);
         usage_list_fini(&b->runs[i].usage);
+        spend_list_fini(&b->runs[i].spend);
     }
     free(b->runs);
     free(b->entrants);

@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "store/call.h"
+#include "store/charge.h"
 #include "store/run.h"
 #include "store/store.h"
 #include "store/task.h"
@@ -27,6 +28,7 @@ typedef struct board_run {
     entrant_list entrants;
     task_list tasks;  /* synthesize */
     usage_list usage; /* one a task, same order */
+    spend_list spend; /* cost by entrant and stage */
     run_counts counts;
     int64_t ranked; /* tasks in the view `ranked` */
 } board_run;

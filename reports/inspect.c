@@ -16,6 +16,7 @@
 #include "reports/text.h"
 #include "store/artifact.h"
 #include "store/call.h"
+#include "store/charge.h"
 #include "store/event.h"
 #include "store/run.h"
 #include "store/stage.h"
@@ -185,6 +186,29 @@ static int set_calls(store_tx *tx, const char *task, json *root, err *e)
     return 0;
 }
 
+static int set_charges(store_tx *tx, const char *task, json *root, err *e)
+{
+    SCOPED(charge_list_fini) charge_list charges = {0};
+    if (charge_list_read(tx, task, &charges, e) < 0)
+        return -1;
+    json *list = json_new_array();
+    for (size_t i = 0; i < charges.count; i++) {
+        const charge_row *c = &charges.rows[i];
+        json *one = json_new_object();
+        json_set_str(one, "stage", c->stage);
+        json_set_int(one, "number", c->number);
+        json_set_int(one, "lease", c->token);
+        json_set_str(one, "state", charge_state_name(c->state));
+        json_set_real(one, "worst_usd", c->worst_usd);
+        json_set_real(one, "known_usd", c->known_usd);
+        json_set_real(one, "unknown_usd", c->unknown_usd);
+        json_set_int(one, "unknown_bills", c->unknown_bills);
+        json_append(list, &one);
+    }
+    json_set(root, "charges", &list);
+    return 0;
+}
+
 static int set_measurements(store_tx *tx, const char *task, json *root, err *e)
 {
     SCOPED(measurement_list_fini) measurement_list measurements = {0};
@@ -248,7 +272,8 @@ static int task_tree(store_tx *tx, const task_row *task, json *root, err *e)
     json *result = task->state == TASK_DONE ? result_json(task) : json_new_null();
     json_set(root, "result", &result);
     if (set_stages(tx, task->id, root, e) < 0 || set_attempts(tx, task->id, root, e) < 0 ||
-        set_calls(tx, task->id, root, e) < 0 || set_measurements(tx, task->id, root, e) < 0)
+        set_calls(tx, task->id, root, e) < 0 || set_charges(tx, task->id, root, e) < 0 ||
+        set_measurements(tx, task->id, root, e) < 0)
         return -1;
     return set_events(tx, task->id, root, e);
 }

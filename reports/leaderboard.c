@@ -84,12 +84,26 @@ static void claim_device(const board *b, const char *prefix, buf *out)
             prefix);
 }
 
+static void claim_redacted(const board *b, const char *prefix, buf *out)
+{
+    for (size_t i = 0; i < b->run_count; i++)
+        if (b->runs[i].row.redacted_ms > 0) {
+            buf_printf(
+                out,
+                "%sredacted: the references and transcripts of a run shown here were removed "
+                "from the database; hashes and scores stay.\n",
+                prefix);
+            return;
+        }
+}
+
 void leaderboard_claims(const board *b, const char *prefix, buf *out)
 {
     claim_protocol(b, prefix, out);
     claim_device(b, prefix, out);
     claim_samples(b, prefix, out);
     claim_progress(b, prefix, out);
+    claim_redacted(b, prefix, out);
 }
 
 /* ---- facts ---- */
@@ -182,6 +196,7 @@ static void entrant_costs(const page *p, const agg *a)
     buf *out = p->out;
     buf_puts(out, " ");
     text_usd(out, a->cost_usd, a->cost_unknown);
+    text_usd_beside(out, a->unknown_usd, a->unknown_calls);
     buf_puts(out, " | ");
     text_count(out, a->tokens_in + a->tokens_cache_read + a->tokens_cache_write);
     buf_puts(out, " / ");
@@ -229,6 +244,44 @@ static void warn_of_sets(const page *p)
                 "`ce-coord compare-providers` compares over the common one.\n");
             return;
         }
+}
+
+static bool cost_any(const board *b)
+{
+    for (size_t i = 0; i < b->run_count; i++)
+        for (size_t k = 0; k < b->runs[i].spend.count; k++) {
+            const spend_row *s = &b->runs[i].spend.rows[k];
+            if (s->cost_usd > 0 || s->cost_unknown > 0 || s->unknown_calls > 0)
+                return true;
+        }
+    return false;
+}
+
+static void write_spend_of(const page *p, size_t index)
+{
+    const board_entrant *entrant = &p->b->entrants[index];
+    const spend_list *spend = &entrant->run->spend;
+    for (size_t i = 0; i < spend->count; i++) {
+        const spend_row *s = &spend->rows[i];
+        if (s->entrant != entrant->row->id)
+            continue;
+        buf_puts(p->out, "| ");
+        entrant_name(p, index);
+        buf_printf(p->out, " | %s | %" PRId64 " | ", s->stage, s->calls);
+        text_usd(p->out, s->cost_usd, s->cost_unknown);
+        text_usd_beside(p->out, s->unknown_usd, s->unknown_calls);
+        buf_puts(p->out, " |\n");
+    }
+}
+
+static void write_spend(const page *p)
+{
+    if (!cost_any(p->b))
+        return;
+    buf_puts(p->out,
+             "\n## Cost by stage\n\n| entrant | stage | calls | cost |\n|---|---|--:|--:|\n");
+    for (size_t i = 0; i < p->aggs->count; i++)
+        write_spend_of(p, p->aggs->order[i]);
 }
 
 /* Speeds that nobody measured make no curve. */
@@ -330,6 +383,7 @@ void leaderboard_write(const board *b, bool stable, buf *out)
     write_facts(&p);
     write_entrants(&p);
     warn_of_sets(&p);
+    write_spend(&p);
     write_fast(&p);
     write_failures(&p);
     write_tasks(&p);

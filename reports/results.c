@@ -81,6 +81,27 @@ static void set_time(json *object, const char *key, int64_t wall_ms)
         json_set_null(object, key);
 }
 
+/* Cost by entrant and stage. */
+static json *spend_json(const board_run *run)
+{
+    json *list = json_new_array();
+    for (size_t i = 0; i < run->spend.count; i++) {
+        const spend_row *s = &run->spend.rows[i];
+        json *row = json_new_object();
+        for (size_t k = 0; k < run->entrants.count; k++)
+            if (run->entrants.rows[k].id == s->entrant)
+                json_set_str(row, "entrant", run->entrants.rows[k].name);
+        json_set_str(row, "stage", s->stage);
+        json_set_int(row, "calls", s->calls);
+        json_set_real(row, "cost_usd", s->cost_usd);
+        json_set_int(row, "cost_unknown_calls", s->cost_unknown);
+        json_set_int(row, "unknown_calls", s->unknown_calls);
+        json_set_real(row, "unknown_usd", s->unknown_usd);
+        json_append(list, &row);
+    }
+    return list;
+}
+
 static json *run_json(const board *b, const board_run *run, bool stable)
 {
     json *out = json_new_object();
@@ -91,11 +112,15 @@ static json *run_json(const board *b, const board_run *run, bool stable)
         json_set_str(out, "command", run->row.command);
         json_set_str(out, "version", run->row.version);
         json_set_int(out, "seed", run->row.seed);
+        json_set_real(out, "budget_usd",
+                      run->row.budget_usd > 0 ? run->row.budget_usd : (double)NAN);
     }
     json_set_str(out, "state", run_state_name(run->row.state));
     set_tree(out, "suite", suite_json(run));
     set_tree(out, "device", device_json(b, run));
     set_tree(out, "protocol", protocol_json(run));
+    json_set_bool(out, "redacted", run->row.redacted_ms > 0);
+    set_tree(out, "spend", spend_json(run));
     json_set_int(out, "problems", (int64_t)run->problems.count);
     json_set_int(out, "samples", run->row.samples);
     json_set_int(out, "planned", run->counts.planned);
@@ -153,6 +178,8 @@ static void set_costs(json *out, const agg *a, bool stable)
 {
     json_set_real(out, "cost_usd", a->cost_usd);
     json_set_int(out, "cost_unknown_calls", a->cost_unknown);
+    json_set_int(out, "unknown_calls", a->unknown_calls);
+    json_set_real(out, "unknown_usd", a->unknown_usd);
     json_set_int(out, "tokens_in", a->tokens_in);
     json_set_int(out, "tokens_out", a->tokens_out);
     json_set_int(out, "tokens_cache_read", a->tokens_cache_read);
@@ -219,6 +246,8 @@ static json *task_json(const board *b, const board_task *t, bool stable)
     json_set_int(out, "calls", t->usage->calls);
     json_set_real(out, "cost_usd", t->usage->cost_usd);
     json_set_int(out, "cost_unknown_calls", t->usage->cost_unknown);
+    json_set_int(out, "unknown_calls", t->usage->unknown_calls);
+    json_set_real(out, "unknown_usd", t->usage->unknown_usd);
     json_set_int(out, "tokens_in", t->usage->tokens_in);
     json_set_int(out, "tokens_out", t->usage->tokens_out);
     if (stable)
@@ -329,6 +358,8 @@ static void csv_numbers(buf *out, const board_task *t)
     csv_int(out, t->usage->calls);
     csv_real(out, t->usage->cost_usd);
     csv_int(out, t->usage->cost_unknown);
+    csv_int(out, t->usage->unknown_calls);
+    csv_real(out, t->usage->unknown_usd);
     csv_int(out, t->usage->tokens_in);
     csv_int(out, t->usage->tokens_out);
 }
@@ -362,7 +393,8 @@ void results_csv(const board *b, bool stable, buf *out)
 {
     buf_puts(out, "problem,category,entrant,sample,state,outcome,detail,stage,speedup,reason,"
                   "candidate_ms,baseline_ms,baseline_mode,marks,attempts,calls,cost_usd,"
-                  "cost_unknown_calls,tokens_in,tokens_out,device_kind,device,correct_protocol,"
+                  "cost_unknown_calls,unknown_calls,unknown_usd,tokens_in,tokens_out,device_kind,"
+                  "device,correct_protocol,"
                   "timing_protocol");
     buf_puts(out, stable ? "\r\n" : ",run,task,wall_ms,device_ms\r\n");
     for (size_t i = 0; i < b->task_count; i++)

@@ -4,11 +4,13 @@
 #include "reports/runs.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "common/json.h"
 #include "common/scoped.h"
 #include "reports/text.h"
+#include "store/charge.h"
 #include "store/node.h"
 #include "store/run.h"
 #include "store/task.h"
@@ -148,6 +150,7 @@ int runs_json(store *db, buf *out, err *e)
 
 typedef struct standing {
     run_row run;
+    spend_list spend;
     run_counts counts;
     entrant_list entrants;
     task_list tasks; /* both kinds */
@@ -157,6 +160,7 @@ typedef struct standing {
 static void standing_fini(standing *s)
 {
     run_row_fini(&s->run);
+    spend_list_fini(&s->spend);
     entrant_list_fini(&s->entrants);
     task_list_fini(&s->tasks);
     node_list_fini(&s->nodes);
@@ -166,6 +170,7 @@ static int standing_read(store_tx *tx, const char *run, standing *s, err *e)
 {
     if (run_find(tx, run, &s->run, e) < 0 || run_count(tx, s->run.id, &s->counts, e) < 0 ||
         entrant_list_read(tx, s->run.id, &s->entrants, e) < 0 ||
+        spend_list_read(tx, s->run.id, &s->spend, e) < 0 ||
         task_list_read(tx, s->run.id, NULL, &s->tasks, e) < 0)
         return -1;
     return node_list_read(tx, &s->nodes, e);
@@ -236,6 +241,39 @@ static void error_lines(const standing *s, buf *out)
     }
 }
 
+/* Sums over the stages of one entrant, or of all (id 0). */
+static spend_row spend_of(const spend_list *spend, int64_t entrant)
+{
+    spend_row sum = {.entrant = entrant};
+    for (size_t i = 0; i < spend->count; i++) {
+        const spend_row *s = &spend->rows[i];
+        if (entrant != 0 && s->entrant != entrant)
+            continue;
+        sum.calls += s->calls;
+        sum.cost_unknown += s->cost_unknown;
+        sum.cost_usd += s->cost_usd;
+        sum.unknown_calls += s->unknown_calls;
+        sum.unknown_usd += s->unknown_usd;
+    }
+    return sum;
+}
+
+static void cost_text(const spend_row *s, buf *out)
+{
+    text_usd(out, s->cost_usd, s->cost_unknown);
+    text_usd_beside(out, s->unknown_usd, s->unknown_calls);
+}
+
+static void cost_line(const standing *s, buf *out)
+{
+    spend_row all = spend_of(&s->spend, 0);
+    buf_printf(out, "cost        %" PRId64 " calls, ", all.calls);
+    cost_text(&all, out);
+    if (s->run.budget_usd > 0)
+        buf_printf(out, "; budget $%.4f", s->run.budget_usd);
+    buf_puts(out, "\n");
+}
+
 static void entrant_lines(const standing *s, buf *out)
 {
     buf_puts(out, "\nentrants\n");
@@ -249,8 +287,11 @@ static void entrant_lines(const standing *s, buf *out)
             done += t->state == TASK_DONE ? 1 : 0;
             correct += t->state == TASK_DONE && t->outcome.result == OUTCOME_OK ? 1 : 0;
         }
-        buf_printf(out, "  %-40s  %" PRId64 " of %" PRId64 " done, %" PRId64 " correct\n",
+        buf_printf(out, "  %-40s  %" PRId64 " of %" PRId64 " done, %" PRId64 " correct, ",
                    s->entrants.rows[e].name, done, planned, correct);
+        spend_row cost = spend_of(&s->spend, s->entrants.rows[e].id);
+        cost_text(&cost, out);
+        buf_puts(out, "\n");
     }
 }
 
@@ -284,6 +325,9 @@ static int status_text_fn(store_tx *tx, void *arg, err *e)
                " running, %" PRId64 " waiting, %" PRId64 " given up\n",
                s.counts.planned, s.counts.scored, s.counts.done, s.counts.leased, s.counts.waiting,
                s.counts.failed);
+    cost_line(&s, a->out);
+    if (s.run.redacted_ms > 0)
+        buf_puts(a->out, "redacted    references and transcripts were removed\n");
     entrant_lines(&s, a->out);
     leased_lines(&s, a->out);
     error_lines(&s, a->out);
@@ -319,6 +363,38 @@ static json *nodes_json(const node_list *nodes)
     return list;
 }
 
+static void set_spend(json *out, const spend_row *s)
+{
+    json_set_int(out, "calls", s->calls);
+    json_set_real(out, "cost_usd", s->cost_usd);
+    json_set_int(out, "cost_unknown_calls", s->cost_unknown);
+    json_set_int(out, "unknown_calls", s->unknown_calls);
+    json_set_real(out, "unknown_usd", s->unknown_usd);
+}
+
+static void set_cost(json *run, const standing *s)
+{
+    spend_row all = spend_of(&s->spend, 0);
+    set_spend(run, &all);
+    json_set_real(run, "charged_usd", all.cost_usd + all.unknown_usd);
+    json_set_real(run, "budget_usd", s->run.budget_usd > 0 ? s->run.budget_usd : (double)NAN);
+    json_set_bool(run, "redacted", s->run.redacted_ms > 0);
+}
+
+static json *spend_json(const standing *s)
+{
+    json *list = json_new_array();
+    for (size_t i = 0; i < s->spend.count; i++) {
+        json *one = json_new_object();
+        const task_row owner = {.entrant = s->spend.rows[i].entrant};
+        json_set_str(one, "entrant", entrant_of(s, &owner));
+        json_set_str(one, "stage", s->spend.rows[i].stage);
+        set_spend(one, &s->spend.rows[i]);
+        json_append(list, &one);
+    }
+    return list;
+}
+
 static int status_json_fn(store_tx *tx, void *arg, err *e)
 {
     const asking *a = arg;
@@ -335,7 +411,10 @@ static int status_json_fn(store_tx *tx, void *arg, err *e)
             json *one = open_task_json(&s, &s.tasks.rows[i]);
             json_append(open, &one);
         }
+    set_cost(run, &s);
+    json *spend = spend_json(&s);
     json_set(root, "run", &run);
+    json_set(root, "spend", &spend);
     json_set(root, "open", &open);
     json_set(root, "nodes", &nodes);
     print_json(root, a->out);

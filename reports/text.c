@@ -57,6 +57,15 @@ void text_usd(buf *out, double usd, int64_t unknown)
         buf_printf(out, " + %" PRId64 " unknown", unknown);
 }
 
+void text_usd_beside(buf *out, double unknown_usd, int64_t unknown_calls)
+{
+    if (unknown_calls == 0 && unknown_usd <= 0)
+        return;
+    buf_printf(out, " + at most $%.4f beside", unknown_usd);
+    if (unknown_calls > 0)
+        buf_printf(out, " (calls cut in flight: %" PRId64 ")", unknown_calls);
+}
+
 void text_count(buf *out, int64_t value)
 {
     if (value >= 1000) {

@@ -19,9 +19,11 @@ enum { TEXT_REPORT_MAX = 1024 * 1024 * 1024 }; /* bytes of one report */
 
 /* text_cell: foreign text in a Markdown table: what has a meaning there is escaped, one line. */
 void text_cell(buf *out, const char *text);
-void text_factor(buf *out, double value);             /* 1.52× */
-void text_ms(buf *out, double value);                 /* 0.01234 */
-void text_share(buf *out, size_t k, size_t n);        /* 37.5 % */
+void text_factor(buf *out, double value);      /* 1.52× */
+void text_ms(buf *out, double value);          /* 0.01234 */
+void text_share(buf *out, size_t k, size_t n); /* 37.5 % */
+/* text_usd_beside says what may have been billed beside a known cost; nothing when there is none. */
+void text_usd_beside(buf *out, double unknown_usd, int64_t unknown_calls);
 void text_usd(buf *out, double usd, int64_t unknown); /* $0.1234 + 2 unknown */
 void text_count(buf *out, int64_t value);             /* 12,345 */
 void text_minutes(buf *out, double ms);               /* 1.5 min */
