@@ -203,4 +203,5 @@ def test_an_interrupt_does_not_wait_for_the_model(place):
     place.children.remove(run)
 
 
-main(globals())
+if __name__ == "__main__":
+    main(globals())

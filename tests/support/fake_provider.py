@@ -570,8 +570,8 @@ class Handler(BaseHTTPRequestHandler):
         model, prompt, stream, schema = route.check(self.path, self.headers, body)
         with LOCK:
             step = self.server.script.step(model, prompt)
-            self.server.log.append({"route": route.name, "path": self.path, "model": model,
-                                    "prompt": prompt, "body": body, "port": self.client_address[1],
+            self.server.log.append({"at": time.monotonic(), "route": route.name, "path": self.path,
+                                    "model": model,                                    "prompt": prompt, "body": body, "port": self.client_address[1],
                                     "version": self.headers.get("anthropic-version")})
         tells = getattr(route, "tells_usage", lambda _: True)(body)
         text = self.server.script.text(step)
