@@ -551,7 +551,7 @@ int remote_weigh(remote *self, const provider_request *request, provider_weight 
         return -1;
     }
     out->prompt_bytes = (int64_t)strlen(q.body);
-    out->output_max = self->family->output_max;
+    out->output_max = self->terms.family->output_max;
     return 0;
 }
 

@@ -571,7 +571,7 @@ class Handler(BaseHTTPRequestHandler):
         with LOCK:
             step = self.server.script.step(model, prompt)
             self.server.log.append({"at": time.monotonic(), "route": route.name, "path": self.path,
-                                    "model": model,                                    "prompt": prompt, "body": body, "port": self.client_address[1],
+                                    "model": model, "prompt": prompt, "body": body, "port": self.client_address[1],
                                     "version": self.headers.get("anthropic-version")})
         tells = getattr(route, "tells_usage", lambda _: True)(body)
         text = self.server.script.text(step)
