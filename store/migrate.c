@@ -16,7 +16,7 @@ static const unsigned char add_modelled[] = "ALTER TABLE task ADD COLUMN modelle
 
 /* Migration i leads from user_version i to i + 1. Never changed once released, only added to. */
 static const unsigned char *const migrations[MIGRATE_VERSION] = {schema_sql, add_modelled,
-                                                                   money_sql};
+                                                                 money_sql};
 
 static int ask(sqlite3 *db, const char *sql, const char *path, int64_t *out, err *e)
 {
