@@ -19,6 +19,7 @@
 #include "common/scoped.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "suites/plan_grammar.h"
 
 enum { BUILTIN_NAMES = 3, NAMES_SHOWN_MAX = 120 };
 
@@ -85,8 +86,8 @@ static int fail_type(const reader *r, const json_cursor *at, const char *expecte
 
 /* ---- steps into the document ---- */
 
-static int want_keys(const reader *r, const json_cursor *at, const char *const *known,
-                     const char *expected)
+static int want_known(const reader *r, const json_cursor *at, const char *const *known,
+                      const char *expected)
 {
     if (json_typeof(at->value) != JSON_TYPE_OBJECT)
         return fail_type(r, at, expected);
@@ -103,6 +104,14 @@ static int want_keys(const reader *r, const json_cursor *at, const char *const *
                     near == NULL ? "" : "'?)");
     }
     return 0;
+}
+
+static int want_keys(const reader *r, const json_cursor *at, const grammar_node *object,
+                     const char *expected)
+{
+    const char *known[GRAMMAR_MEMBERS_MAX + 1];
+    grammar_keys(object, known);
+    return want_known(r, at, known, expected);
 }
 
 static int want_member(const reader *r, const json_cursor *at, const char *key, json_cursor *out)
@@ -245,7 +254,7 @@ static int read_float(const reader *r, const json_cursor *at, plan_param *out)
 
 static int read_value(const reader *r, const json_cursor *at, plan_param *out)
 {
-    if (want_keys(r, at, type_names, "an object such as {\"i32\": \"cols\"}") < 0)
+    if (want_known(r, at, type_names, "an object such as {\"i32\": \"cols\"}") < 0)
         return -1;
     if (json_size(at->value) != 1)
         return fail(r, at, "a value has exactly one type: write it as {\"i32\": \"cols\"}");
@@ -330,10 +339,10 @@ static int read_entry(const reader *r, const json_cursor *kernel, char **out)
 
 static int read_kernel(const reader *r, const json_cursor *at, plan_kernel *out)
 {
-    static const char *const keys[] = {"entry", "grid", "block", "shared", "args", NULL};
     json_cursor shared;
     json_pointer(at, out->pointer, sizeof out->pointer);
-    if (want_keys(r, at, keys, "a kernel: an object with entry, grid, block and args") < 0 ||
+    if (want_keys(r, at, &plan_grammar_kernel,
+                  "a kernel: an object with entry, grid, block and args") < 0 ||
         count_node(r, at) < 0 || read_entry(r, at, &out->entry) < 0 ||
         read_axes(r, at, "grid", out->grid, &out->grid_count) < 0 ||
         read_axes(r, at, "block", out->block, &out->block_count) < 0 || read_args(r, at, out) < 0)
@@ -406,9 +415,9 @@ static int read_scratch_init(const reader *r, const json_cursor *item, bool *zer
 
 static int read_scratch_item(const reader *r, const json_cursor *at, plan_scratch *out)
 {
-    static const char *const keys[] = {"name", "dtype", "count", "init", NULL};
     json_cursor count;
-    if (want_keys(r, at, keys, "a scratch buffer: an object with name, dtype and count") < 0 ||
+    if (want_keys(r, at, &plan_grammar_scratch,
+                  "a scratch buffer: an object with name, dtype and count") < 0 ||
         count_node(r, at) < 0 || read_scratch_type(r, at, &out->type) < 0 ||
         want_member(r, at, "count", &count) < 0 || want_expr(r, &count, &out->count) < 0 ||
         read_scratch_init(r, at, &out->zero) < 0)
@@ -445,9 +454,8 @@ static int read_scratch(const reader *r, const json_cursor *root)
 
 static int read_variant(const reader *r, const json_cursor *at, plan_variant *out)
 {
-    static const char *const keys[] = {"when", "kernels", NULL};
     json_cursor when;
-    if (want_keys(r, at, keys, "a variant: an object with when and kernels") < 0 ||
+    if (want_keys(r, at, &plan_grammar_variant, "a variant: an object with when and kernels") < 0 ||
         want_member(r, at, "when", &when) < 0 || want_expr(r, &when, &out->when) < 0)
         return -1;
     return read_kernels(r, at, &out->kernels);
@@ -494,8 +502,7 @@ static void collect_entries(plan *p)
 
 static int read_plan(const reader *r, const json_cursor *root)
 {
-    static const char *const keys[] = {"kernels", "scratch", "variants", NULL};
-    if (want_keys(r, root, keys, "a launch plan: an object with kernels") < 0 ||
+    if (want_keys(r, root, &plan_grammar, "a launch plan: an object with kernels") < 0 ||
         read_scratch(r, root) < 0 || read_kernels(r, root, &r->p->kernels) < 0 ||
         read_variants(r, root) < 0)
         return -1;

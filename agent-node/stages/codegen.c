@@ -24,7 +24,7 @@ static void decide_failure(pipeline *p, stage_work *w)
 int stage_codegen(pipeline *p, stage_work *w, err *e)
 {
     conversation talk SCOPED(conversation_fini);
-    conversation_init(&talk, prompt_system());
+    conversation_init(&talk, prompt_system(), ANSWER_CANDIDATE);
     SCOPED(scoped_free) char *question = prompt_problem(p);
     conversation_add(&talk, "user", question);
     while (p->best == NULL && stage_may_ask(p, w)) {

@@ -45,7 +45,7 @@ static int repair(pipeline *p, stage_work *w, const candidate *wrong, const char
 {
     conversation talk SCOPED(conversation_fini);
     SCOPED(scoped_free) char *question = prompt_candidate(p, wrong, finding);
-    conversation_init(&talk, prompt_system());
+    conversation_init(&talk, prompt_system(), ANSWER_CANDIDATE);
     conversation_add(&talk, "user", question);
     return stage_seek(p, w, &talk, out, e);
 }

@@ -5,7 +5,6 @@
  *
  * SPDX-License-Identifier: MIT */
 #include <stdio.h>
-#include <string.h>
 
 #include "agent-node/stages/answer.h"
 #include "agent-node/stages/prompt.h"
@@ -13,61 +12,6 @@
 #include "common/json.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
-
-static int check_tensor(const json_cursor *c, err *e)
-{
-    static const char *const keys[] = {"name", "dtype", "shape", NULL};
-    json_cursor member;
-    const char *text = NULL;
-    size_t rank = 0;
-    if (json_only_keys(c, keys, e) != 0 || json_member(c, "name", &member, e) != 0 ||
-        json_want_str(&member, &text, e) != 0 || json_member(c, "dtype", &member, e) != 0 ||
-        json_want_str(&member, &text, e) != 0 || json_member(c, "shape", &member, e) != 0) {
-        return -1;
-    }
-    return json_want_array(&member, CONTRACT_RANK_MAX, &rank, e);
-}
-
-static int check_tensors(const json_cursor *root, const char *key, err *e)
-{
-    json_cursor list;
-    size_t count = 0;
-    if (json_member(root, key, &list, e) != 0 ||
-        json_want_array(&list, CONTRACT_TENSORS_MAX, &count, e) != 0) {
-        return -1;
-    }
-    for (size_t i = 0; i < count; i++) {
-        json_cursor tensor;
-        json_element(&list, i, &tensor);
-        if (check_tensor(&tensor, e) != 0) {
-            return -1;
-        }
-    }
-    return 0;
-}
-
-static int check_spec(const json_cursor *root, err *e)
-{
-    static const char *const keys[] = {"name",    "semantics",      "inputs", "outputs",
-                                       "hazards", "plan_of_attack", NULL};
-    static const char *const texts[] = {"name", "semantics", "plan_of_attack"};
-    json_cursor member;
-    const char *text = NULL;
-    size_t count = 0;
-    if (json_only_keys(root, keys, e) != 0) {
-        return -1;
-    }
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
-        if (json_member(root, texts[i], &member, e) != 0 || json_want_str(&member, &text, e) != 0) {
-            return -1;
-        }
-    }
-    if (json_member(root, "hazards", &member, e) != 0 ||
-        json_want_array(&member, 256, &count, e) != 0) {
-        return -1;
-    }
-    return check_tensors(root, "inputs", e) != 0 || check_tensors(root, "outputs", e) != 0 ? -1 : 0;
-}
 
 /* Where the spec's tensors differ from the contract's, in one line; false when they agree. */
 static bool differs(const json *spec, const json *terms, const char *list, char *out, size_t size)
@@ -95,27 +39,17 @@ static bool differs(const json *spec, const json *terms, const char *list, char 
 /* Keeps the spec when it is well-formed; -1 with the complaint in `why` when it is not. */
 static int take_spec(pipeline *p, stage_work *w, const char *text, char why[ANSWER_WHY_MAX])
 {
-    err e;
-    SCOPED(scoped_free) char *block = answer_read_json(text, why);
-    if (block == NULL) {
-        return -1;
-    }
-    SCOPED(json_doc_destroy) json_doc *doc = json_parse(block, strlen(block), "KernelSpec", &e);
-    json_cursor root = {0};
-    if (doc != NULL) {
-        root = json_root(doc);
-    }
-    if (doc == NULL || check_spec(&root, &e) != 0) {
-        snprintf(why, ANSWER_WHY_MAX, "%s", e.text);
+    SCOPED(json_destroy) json *spec = answer_read_spec(text, why);
+    if (spec == NULL) {
         return -1;
     }
     SCOPED(json_destroy) json *terms = contract_to_json(p->terms);
     char line[160];
-    if (differs(json_doc_root(doc), terms, "inputs", line, sizeof(line)) ||
-        differs(json_doc_root(doc), terms, "outputs", line, sizeof(line))) {
+    if (differs(spec, terms, "inputs", line, sizeof(line)) ||
+        differs(spec, terms, "outputs", line, sizeof(line))) {
         stage_note(w, "KernelSpec differs from the contract: %s", line);
     }
-    p->kernel_spec = json_dump(json_doc_root(doc));
+    p->kernel_spec = json_dump(spec);
     return 0;
 }
 
@@ -123,7 +57,7 @@ int stage_interview(pipeline *p, stage_work *w, err *e)
 {
     conversation talk SCOPED(conversation_fini);
     char why[ANSWER_WHY_MAX] = "";
-    conversation_init(&talk, prompt_interview_system());
+    conversation_init(&talk, prompt_interview_system(), ANSWER_SPEC);
     SCOPED(scoped_free) char *question = prompt_problem(p);
     conversation_add(&talk, "user", question);
     while (p->kernel_spec == NULL && stage_may_ask(p, w)) {

@@ -183,7 +183,7 @@ static int improve(pipeline *p, stage_work *w, race *r, err *e)
     SCOPED(candidate_destroy) candidate *next = NULL;
     SCOPED(scoped_free) char *slow = finding(r);
     SCOPED(scoped_free) char *question = prompt_candidate(p, p->best, slow);
-    conversation_init(&talk, prompt_system());
+    conversation_init(&talk, prompt_system(), ANSWER_CANDIDATE);
     conversation_add(&talk, "user", question);
     if (stage_seek(p, w, &talk, &next, e) != 0) {
         return -1;

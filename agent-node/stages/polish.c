@@ -5,22 +5,11 @@
  * kernel is kept and the fallback is recorded.
  *
  * SPDX-License-Identifier: MIT */
-#include <string.h>
-
-#include "agent-node/stages/answer.h"
 #include "agent-node/stages/prompt.h"
 #include "agent-node/stages/stage.h"
-#include "common/json.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
-
-static bool same_plan(const char *a, const char *b)
-{
-    SCOPED(json_doc_destroy) json_doc *first = json_parse(a, strlen(a), "plan", NULL);
-    SCOPED(json_doc_destroy) json_doc *second = json_parse(b, strlen(b), "plan", NULL);
-    return first != NULL && second != NULL &&
-           json_equal(json_doc_root(first), json_doc_root(second));
-}
+#include "suites/plan_grammar.h"
 
 static int machine_code(pipeline *p, candidate *c, hash *out, bool *compiled, err *e)
 {
@@ -39,7 +28,7 @@ static int compare(pipeline *p, candidate *polished, const char **verdict, err *
     hash before;
     hash after;
     bool compiled = false;
-    if (!same_plan(polished->plan_text, p->best->plan_text)) {
+    if (!plan_grammar_same(polished->plan_text, p->best->plan_text)) {
         *verdict = "the launch plan was changed";
         return 0;
     }
@@ -89,7 +78,7 @@ int stage_polish(pipeline *p, stage_work *w, err *e)
     SCOPED(provider_answer_fini) provider_answer answer = {0};
     SCOPED(scoped_free) char *question = prompt_polish(p, p->best);
     const char *verdict = NULL;
-    conversation_init(&talk, prompt_system());
+    conversation_init(&talk, prompt_system(), ANSWER_CANDIDATE);
     conversation_add(&talk, "user", question);
     if (stage_ask(p, w, &talk, &answer, e) != 0 || try_polish(p, w, &answer, &verdict, e) != 0) {
         return -1;

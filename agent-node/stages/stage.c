@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "agent-node/paid.h"
-#include "agent-node/stages/answer.h"
 #include "agent-node/stages/prompt.h"
 #include "common/clock.h"
 #include "common/json.h"
@@ -25,9 +24,11 @@ const stage_entry stage_table[SPEC_STAGES] = {{STAGE_INTERVIEW, stage_interview}
 
 /* ---- conversation ---- */
 
-void conversation_init(conversation *self, char *system)
+void conversation_init(conversation *self, char *system, answer_form form)
 {
-    *self = (conversation){.system = system};
+    *self = (conversation){.system = system, .form = form, .schema = answer_form_schema(form)};
+    self->bound_system =
+        xasprintf("%s\n\n# Form of the answer\n%s\n", system, answer_form_note(form));
 }
 
 void conversation_fini(conversation *self)
@@ -36,6 +37,8 @@ void conversation_fini(conversation *self)
         free((void *)(uintptr_t)self->turns[i].text);
     }
     free(self->turns);
+    free(self->schema);
+    free(self->bound_system);
     free(self->system);
     *self = (conversation){0};
 }
@@ -47,13 +50,13 @@ void conversation_add(conversation *self, const char *role, const char *text)
 }
 
 /* The prompt as it is stored: a JSON array of {role, text}. */
-static char *conversation_json(const conversation *self)
+static char *conversation_json(const conversation *self, const char *system)
 {
     SCOPED(json_destroy) json *array = json_new_array();
-    json *system = json_new_object();
-    json_set_str(system, "role", "system");
-    json_set_str(system, "text", self->system);
-    json_append(array, &system);
+    json *first = json_new_object();
+    json_set_str(first, "role", "system");
+    json_set_str(first, "text", system);
+    json_append(array, &first);
     for (size_t i = 0; i < self->count; i++) {
         json *turn = json_new_object();
         json_set_str(turn, "role", self->turns[i].role);
@@ -138,7 +141,9 @@ static int recall(pipeline *p, const struct row_call_ref *call, const char *key,
 
 /* A question as it is put and recorded. */
 typedef struct question {
-    char *prompt; /* JSON array of {role, text} */
+    const char *system;     /* borrowed from the conversation */
+    provider_format format; /* likewise */
+    char *prompt;           /* JSON array of {role, text} */
     char key[HASH_HEX];
 } question;
 
@@ -184,7 +189,8 @@ static int ask_model(pipeline *p, const stage_work *w, const conversation *talk,
                                 .index = w->calls,
                                 .problem = p->spec->problem,
                                 .sample = p->spec->sample,
-                                .system = talk->system,
+                                .system = q->system,
+                                .format = &q->format,
                                 .turns = talk->turns,
                                 .turn_count = talk->count,
                                 .material = &p->material,
@@ -241,8 +247,12 @@ static void note_model(const pipeline *p, stage_work *w)
 
 int stage_ask(pipeline *p, stage_work *w, conversation *talk, provider_answer *out, err *e)
 {
-    SCOPED(question_fini) question q = {.prompt = conversation_json(talk)};
-    hash key = question_key(p, w, talk->system);
+    bool bound = provider_binds(model_of(p, w));
+    SCOPED(question_fini)
+    question q = {.system = bound ? talk->bound_system : talk->system,
+                  .format = {.name = answer_form_name(talk->form), .schema = talk->schema}};
+    q.prompt = conversation_json(talk, q.system);
+    hash key = question_key(p, w, q.system);
     hash_hex(&key, q.key);
     *out = (provider_answer){0};
     if (ledger_check(p->ledger, e) != 0) {

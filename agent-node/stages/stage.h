@@ -11,6 +11,7 @@
 #define CE_AGENT_NODE_STAGES_STAGE_H
 
 #include "agent-node/pipeline.h"
+#include "agent-node/stages/answer.h"
 #include "providers/provider.h"
 
 /* A conversation with a model: system text and turns that alternate from user to assistant. */
@@ -18,8 +19,11 @@ typedef struct conversation {
     char *system;
     provider_turn *turns; /* texts owned */
     size_t count;
+    answer_form form;   /* of the answers that are asked for */
+    char *bound_system; /* the system text for a model that is bound to the form */
+    char *schema;       /* of the form */
 } conversation;
-void conversation_init(conversation *self, char *system); /* takes the text */
+void conversation_init(conversation *self, char *system, answer_form form); /* takes the text */
 void conversation_fini(conversation *self);
 void conversation_add(conversation *self, const char *role, const char *text);
 

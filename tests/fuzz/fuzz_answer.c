@@ -12,6 +12,7 @@
 
 #include "agent-node/stages/answer.h"
 #include "common/scoped.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -54,6 +55,26 @@ static void read_again(const answer_candidate *first)
     answer_candidate_fini(&second);
 }
 
+/* The same as one object, where the plan is one. */
+static void read_as_object(const answer_candidate *first)
+{
+    char why[ANSWER_WHY_MAX] = "";
+    answer_candidate second = {0};
+    json *plan = json_parse_tree(first->plan, strlen(first->plan), "plan", NULL);
+    if (json_typeof(plan) != JSON_TYPE_OBJECT || json_size(plan) > GRAMMAR_MEMBERS_MAX ||
+        str_utf8_valid(first->source, strlen(first->source)) != strlen(first->source)) {
+        json_destroy(&plan);
+        return;
+    }
+    SCOPED(json_destroy) json *object = json_new_object();
+    json_set_str(object, "source", first->source);
+    json_set(object, "plan", &plan);
+    SCOPED(scoped_free) char *text = json_dump(object);
+    must(answer_read_candidate(text, &second, why) == 0);
+    must(str_ends(second.source, "\n") && str_starts(second.source, first->source));
+    answer_candidate_fini(&second);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     char why[ANSWER_WHY_MAX] = "";
@@ -63,12 +84,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     text[size] = '\0';
     if (answer_read_candidate(text, &found, why) == 0) {
         read_again(&found);
+        read_as_object(&found);
         answer_candidate_fini(&found);
     } else {
         must(found.source == NULL && found.plan == NULL && why[0] != '\0');
     }
     why[0] = '\0';
-    SCOPED(scoped_free) char *block = answer_read_json(text, why);
-    must((block != NULL) == (why[0] == '\0'));
+    SCOPED(json_destroy) json *spec = answer_read_spec(text, why);
+    must((spec != NULL) == (why[0] == '\0'));
     return 0;
 }

@@ -23,7 +23,7 @@ static void bench_open(bench *b, const char *mock)
     *b = (bench){.rig = rig_create(NULL), .stage = {.id = STAGE_CODEGEN}};
     rig_spec(b->rig, "silu_fp16", mock_id(b->rig, mock, id), &b->spec);
     rig_texts(b->rig, &b->spec, &b->work);
-    conversation_init(&b->talk, xstrdup("be exact"));
+    conversation_init(&b->talk, xstrdup("be exact"), ANSWER_CANDIDATE);
     conversation_add(&b->talk, "user", "what is 1 + 1?");
 }
 
