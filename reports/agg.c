@@ -44,32 +44,43 @@ static void count_use(agg *a, const board_task *t)
         a->device_ms += t->row->outcome.device_ms;
 }
 
-static void count_speed(agg *a, double speedup, double *speeds)
+/* The speeds of an entrant: without the GEMM track, and in it. */
+typedef struct speed_set {
+    double *in_scope, *gemm;
+} speed_set;
+
+static void count_speed(agg *a, const board_task *t, const speed_set *speeds)
 {
-    speeds[a->measured++] = speedup;
-    a->losses += speedup < 1 ? 1 : 0;
     for (size_t p = 0; p < AGG_THRESHOLDS; p++)
-        a->fast[p] += speedup > agg_thresholds[p] ? 1 : 0;
+        a->fast[p] += t->speedup > agg_thresholds[p] ? 1 : 0;
+    if (board_is_gemm(t->problem)) {
+        speeds->gemm[a->gemm_measured++] = t->speedup;
+        return;
+    }
+    speeds->in_scope[a->measured++] = t->speedup;
+    a->losses += t->speedup < 1 ? 1 : 0;
 }
 
-static void count_task(agg *a, const board_task *t, double *speeds)
+static void count_task(agg *a, const board_task *t, const speed_set *speeds)
 {
     count_use(a, t);
     a->scored += board_task_scored(t) ? 1 : 0;
     a->correct += board_task_correct(t) ? 1 : 0;
     if (board_task_correct(t) && !isnan(t->speedup))
-        count_speed(a, t->speedup, speeds);
+        count_speed(a, t, speeds);
     else if (t->row->state == TASK_DONE && !board_task_correct(t))
         count_failure(a, &t->row->outcome);
 }
 
-static void finish(agg *a, const double *speeds)
+static void finish(agg *a, const speed_set *set)
 {
+    const double *speeds = set->in_scope;
     stats_wilson(a->correct, a->declared, &a->correct_low, &a->correct_high);
     a->median = stats_median(speeds, a->measured);
     a->p25 = stats_quantile(speeds, a->measured, 0.25);
     a->p75 = stats_quantile(speeds, a->measured, 0.75);
     a->geomean = stats_geomean(speeds, a->measured);
+    a->gemm_geomean = stats_geomean(set->gemm, a->gemm_measured);
 }
 
 static int by_outcome_and_stage(const void *a, const void *b)
@@ -80,32 +91,35 @@ static int by_outcome_and_stage(const void *a, const void *b)
     return strcmp(x->stage, y->stage);
 }
 
-/* Room for the speeds of each entrant: at most all tasks of its run. */
-static double **speeds_create(const board *b)
+/* Room for the speeds of each entrant: at most all tasks of its run in either set. */
+static speed_set *speeds_create(const board *b)
 {
-    double **speeds = xcalloc(b->entrant_count + 1, sizeof *speeds);
-    for (size_t i = 0; i < b->entrant_count; i++)
-        speeds[i] = xcalloc(b->entrants[i].run->tasks.count + 1, sizeof **speeds);
+    speed_set *speeds = xcalloc(b->entrant_count + 1, sizeof *speeds);
+    for (size_t i = 0; i < b->entrant_count; i++) {
+        size_t room = b->entrants[i].run->tasks.count + 1;
+        speeds[i].in_scope = xcalloc(2 * room, sizeof(double));
+        speeds[i].gemm = speeds[i].in_scope + room;
+    }
     return speeds;
 }
 
-static void speeds_destroy(double ***speeds)
+static void speeds_destroy(speed_set **speeds)
 {
-    for (size_t i = 0; (*speeds)[i] != NULL; i++)
-        free((*speeds)[i]);
+    for (size_t i = 0; (*speeds)[i].in_scope != NULL; i++)
+        free((*speeds)[i].in_scope);
     free(*speeds);
 }
 
 static void aggregate(const board *b, agg *rows)
 {
-    SCOPED(speeds_destroy) double **speeds = speeds_create(b);
+    SCOPED(speeds_destroy) speed_set *speeds = speeds_create(b);
     for (size_t i = 0; i < b->task_count; i++)
-        count_task(&rows[b->tasks[i].entrant], &b->tasks[i], speeds[b->tasks[i].entrant]);
+        count_task(&rows[b->tasks[i].entrant], &b->tasks[i], &speeds[b->tasks[i].entrant]);
     for (size_t i = 0; i < b->entrant_count; i++) {
         const board_run *run = b->entrants[i].run;
         rows[i].declared = run->problems.count * (size_t)run->row.samples;
         qsort(rows[i].failures, rows[i].failure_count, sizeof(agg_failure), by_outcome_and_stage);
-        finish(&rows[i], speeds[i]);
+        finish(&rows[i], &speeds[i]);
     }
 }
 

@@ -1,7 +1,8 @@
 /* agg - what an entrant's tasks add up to
  *
  * Purpose:   counts, shares and statistics over the declared denominator: N = problems × samples. A
- *            speedup that is missing is left out of medians and means and never counts as a gain.
+ *            speedup that is missing is left out of medians and means and never counts as a gain; those of
+ *            the GEMM track have a mean of their own.
  * Ownership: agg_list_create gives an owned list, one agg an entrant of the board, same order.
  * Threads:   pure.
  * Errors:    none; an undefined number is NaN.
@@ -33,9 +34,11 @@ typedef struct agg {
     size_t scored, correct;
     double correct_low, correct_high; /* Wilson 95 % of correct in N */
     size_t fast[AGG_THRESHOLDS];      /* correct and speedup > p, strict */
-    size_t measured;                  /* correct with a speedup: the set of the next five */
+    size_t measured; /* correct with a speedup, without the GEMM track: the set of the next five */
     double median, p25, p75, geomean;
-    size_t losses; /* speedup < 1 */
+    size_t losses;        /* speedup < 1 */
+    size_t gemm_measured; /* correct with a speedup, in the GEMM track: the set of the next */
+    double gemm_geomean;
     agg_failure failures[AGG_FAILURES_MAX];
     size_t failure_count;
     int64_t attempts, calls, cost_unknown, tokens_unknown;

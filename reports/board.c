@@ -229,6 +229,11 @@ bool board_task_correct(const board_task *task)
     return task->row->state == TASK_DONE && task->row->outcome.result == OUTCOME_OK;
 }
 
+bool board_is_gemm(const problem_row *problem)
+{
+    return strcmp(problem->category, "gemm") == 0;
+}
+
 bool board_any_kind(const board *self, const char *kind)
 {
     for (size_t i = 0; i < self->task_count; i++) {

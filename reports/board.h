@@ -79,6 +79,9 @@ void board_destroy(board **self);
 /* board_task_correct: scored ok. board_task_scored: done, with an outcome that counts. */
 bool board_task_correct(const board_task *task);
 bool board_task_scored(const board_task *task);
+/* board_is_gemm: the problem is of the GEMM track: counted and shown as any other, but left out of medians
+ * and means over speedups. */
+bool board_is_gemm(const problem_row *problem);
 /* board_any_kind: some task ran on this kind of device ("fake"). */
 bool board_any_kind(const board *self, const char *kind);
 /* board_rankable: every task of every run is in the view `ranked`. */

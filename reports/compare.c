@@ -27,6 +27,7 @@ enum { NOBODY = -1, TIE = -2, UNDECIDED = -3 };
 
 typedef struct row {
     const char *problem;
+    bool is_gemm;           /* left out of medians and means */
     const grid_cell *cells; /* one an entrant */
     int winner;             /* entrant, or NOBODY, TIE, UNDECIDED */
 } row;
@@ -41,7 +42,7 @@ typedef struct column_sum {
     size_t declared, correct, measured, wins;
     size_t fast[AGG_THRESHOLDS];
     double median;
-    double common_geomean; /* over `solved_by_all` problems */
+    double common_geomean; /* over `common_speeds` problems */
 } column_sum;
 
 typedef struct comparison {
@@ -51,7 +52,8 @@ typedef struct comparison {
     size_t row_count;
     column_sum *sums;
     standing *shown;
-    size_t samples; /* that every run has */
+    size_t samples;       /* that every run has */
+    size_t common_speeds; /* solved_by_all without the GEMM track */
     size_t solved_by_all, ties, undecided, unsolved;
     const char *incomparable; /* why speeds decide nothing; NULL: they do */
 } comparison;
@@ -175,6 +177,7 @@ static void list_rows(comparison *c)
             continue;
         row *r = &c->rows[c->row_count++];
         r->problem = p->id;
+        r->is_gemm = board_is_gemm(p);
         r->cells = grid_at(c->g, i, 0);
         r->winner = winner_of(c, r);
     }
@@ -211,9 +214,10 @@ static void sum_tasks(comparison *c, size_t e, double *speeds)
         s->correct++;
         if (isnan(t->speedup))
             continue;
-        speeds[s->measured++] = t->speedup;
         for (size_t p = 0; p < AGG_THRESHOLDS; p++)
             s->fast[p] += t->speedup > agg_thresholds[p] ? 1 : 0;
+        if (!board_is_gemm(t->problem))
+            speeds[s->measured++] = t->speedup;
     }
     s->median = stats_median(speeds, s->measured);
 }
@@ -225,9 +229,10 @@ static void sum_rows(comparison *c, size_t e, double *speeds)
     for (size_t i = 0; i < c->row_count; i++) {
         s->declared += samples_of(c, e);
         s->wins += c->rows[i].winner == (int)e ? 1 : 0;
-        if (solved_by_all(c, &c->rows[i]))
+        if (solved_by_all(c, &c->rows[i]) && !c->rows[i].is_gemm)
             speeds[n++] = c->rows[i].cells[e].speedup;
     }
+    c->common_speeds = n;
     s->common_geomean = stats_geomean(speeds, n);
 }
 
@@ -343,7 +348,7 @@ static void write_sum(const comparison *c, size_t e, buf *out)
     text_factor(out, s->median);
     buf_printf(out, " (n=%zu) | ", s->measured);
     text_factor(out, s->common_geomean);
-    buf_printf(out, " (n=%zu) | %zu |\n", c->solved_by_all, s->wins);
+    buf_printf(out, " (n=%zu) | %zu |\n", c->common_speeds, s->wins);
 }
 
 static void write_sums(const comparison *c, buf *out)
@@ -355,6 +360,11 @@ static void write_sums(const comparison *c, buf *out)
                   "|\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
     for (size_t e = 0; e < c->b->entrant_count; e++)
         write_sum(c, e, out);
+    for (size_t i = 0; i < c->row_count; i++)
+        if (c->rows[i].is_gemm) {
+            buf_puts(out, "\nProblems of category `gemm` are left out of median and geomean.\n");
+            break;
+        }
     buf_printf(out, "\nTies: %zu. Undecided (a speed is missing): %zu. Solved by nobody: %zu.\n",
                c->ties, c->undecided, c->unsolved);
 }
@@ -566,6 +576,7 @@ int compare_json(const board *b, buf *out, err *e)
     json_set(root, "pairs", &pairs);
     json_set(root, "problems", &rows);
     json_set_int(root, "solved_by_all", (int64_t)c.solved_by_all);
+    json_set_int(root, "common_speeds", (int64_t)c.common_speeds);
     json_set_int(root, "ties", (int64_t)c.ties);
     json_set_int(root, "undecided", (int64_t)c.undecided);
     json_set_int(root, "unsolved", (int64_t)c.unsolved);

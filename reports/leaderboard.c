@@ -233,6 +233,37 @@ static void write_entrants(const page *p)
     }
 }
 
+static bool has_gemm(const board *b)
+{
+    for (size_t i = 0; i < b->task_count; i++)
+        if (board_is_gemm(b->tasks[i].problem))
+            return true;
+    return false;
+}
+
+/* The GEMM track: out of the columns on speed, with a sentence of its own. */
+static void write_gemm(const page *p)
+{
+    if (!has_gemm(p->b))
+        return;
+    buf_puts(p->out,
+             "\nProblems of category `gemm` count as correct and in fast_p, and are left out of "
+             "geomean, median, p25 and slower. Their own geometric means: ");
+    for (size_t i = 0; i < p->aggs->count; i++) {
+        const agg *a = &p->aggs->rows[p->aggs->order[i]];
+        buf_puts(p->out, i > 0 ? ", " : "");
+        entrant_name(p, p->aggs->order[i]);
+        buf_puts(p->out, " ");
+        text_factor(p->out, a->gemm_geomean);
+        buf_printf(p->out, " (n=%zu)", a->gemm_measured);
+    }
+    buf_puts(p->out, ".\n");
+    if (board_any_kind(p->b, "emu"))
+        buf_puts(p->out,
+                 "On the emulator their golds run kernels for CUDA cores: the kernels for tensor "
+                 "cores are proven on a GPU only.\n");
+}
+
 /* A mean over the easy problems says nothing beside one over all. */
 static void warn_of_sets(const page *p)
 {
@@ -382,6 +413,7 @@ void leaderboard_write(const board *b, bool stable, buf *out)
     leaderboard_claims(b, "> - ", out);
     write_facts(&p);
     write_entrants(&p);
+    write_gemm(&p);
     warn_of_sets(&p);
     write_spend(&p);
     write_fast(&p);

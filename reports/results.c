@@ -171,6 +171,8 @@ static void set_scores(json *out, const agg *a)
     json_set_real(out, "p25", a->p25);
     json_set_real(out, "p75", a->p75);
     json_set_int(out, "losses", (int64_t)a->losses);
+    json_set_int(out, "gemm_measured", (int64_t)a->gemm_measured);
+    json_set_real(out, "gemm_geomean", a->gemm_geomean);
     set_tree(out, "failures", failures_json(a));
 }
 

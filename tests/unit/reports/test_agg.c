@@ -66,6 +66,24 @@ static void missing_speeds_are_left_out_and_never_a_gain(void **state)
     assert_true(near(gold->geomean, cbrt(2.5 * 0.8 * 1.1)));
 }
 
+static void the_gemm_track_has_a_mean_of_its_own(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    filled_cuda(f);
+    fixture_exec(f, "UPDATE problem SET category = 'gemm' WHERE id = 'sum'");
+    SCOPED(board_destroy) board *b = read_board(f, "run-cuda");
+    SCOPED(agg_list_destroy) agg_list *a = agg_list_create(b);
+    const agg *gold = &a->rows[0];
+    assert_int_equal(gold->declared, 4);
+    assert_int_equal(gold->correct, 4);
+    assert_int_equal(gold->fast[0], 3); /* every speed counts here */
+    assert_int_equal(gold->measured + gold->gemm_measured, 3);
+    assert_int_equal(gold->gemm_measured, 1);
+    assert_true(near(gold->gemm_geomean * gold->geomean * gold->geomean, 2.5 * 0.8 * 1.1));
+    assert_int_equal(gold->losses, gold->gemm_geomean < 1 ? 0 : 1);
+}
+
 /* A reference that was copied must not score: fast_1 is strict. */
 static void thresholds_are_strict(void **state)
 {
@@ -154,6 +172,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_denominator_is_what_was_declared),
         cmocka_unit_test(missing_speeds_are_left_out_and_never_a_gain),
+        cmocka_unit_test(the_gemm_track_has_a_mean_of_its_own),
         cmocka_unit_test(thresholds_are_strict),
         cmocka_unit_test(failures_are_counted_by_outcome_and_stage),
         cmocka_unit_test(use_adds_up_and_unknown_costs_stay_unknown),

@@ -44,6 +44,22 @@ static void wins_ties_and_nobodies_are_told_apart(void **state)
     golden("compare.json", buf_text(&out));
 }
 
+static void the_gemm_track_is_left_out_of_means(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    filled_cuda(f);
+    filled_newer(f);
+    SCOPED(buf_fini) buf out = {0};
+    buf_init(&out, MAX);
+    fixture_exec(f, "UPDATE problem SET category = 'gemm'");
+    SCOPED(board_destroy) board *b = read_runs(f, both, 2);
+    assert_int_equal(compare_markdown(b, &out, NULL), 0);
+    assert_non_null(strstr(buf_text(&out), "`gemm` are left out of median and geomean"));
+    assert_non_null(strstr(buf_text(&out), " – (n=0) | – (n=0) | "));
+    assert_null(strstr(buf_text(&out), " (n=1) |"));
+}
+
 static void other_contracts_are_not_common(void **state)
 {
     (void)state;
@@ -100,6 +116,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wins_ties_and_nobodies_are_told_apart),
+        cmocka_unit_test(the_gemm_track_is_left_out_of_means),
         cmocka_unit_test(other_contracts_are_not_common),
         cmocka_unit_test(speeds_of_different_devices_decide_nothing),
         cmocka_unit_test(one_entrant_is_no_comparison),

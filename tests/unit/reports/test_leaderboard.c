@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <string.h>
+
 #include "common/scoped.h"
 #include "reports/board.h"
 #include "reports/leaderboard.h"
@@ -76,6 +78,30 @@ static void several_runs_make_one_board(void **state)
     golden("two-runs.md", buf_text(&out));
 }
 
+static void says(fixture *f, const char *run, const char *words, bool wanted)
+{
+    SCOPED(board_destroy) board *b = read_runs(f, &run, 1);
+    SCOPED(buf_fini) buf out = {0};
+    buf_init(&out, MAX);
+    leaderboard_write(b, false, &out);
+    if ((strstr(buf_text(&out), words) != NULL) != wanted)
+        fail_msg("'%s' is %s in %s", words, wanted ? "not" : "", buf_text(&out));
+}
+
+static void the_gemm_track_stands_beside_the_other_speeds(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    filled_cuda(f);
+    filled_fake(f);
+    says(f, "run-cuda", "gemm", false);
+    fixture_exec(f, "UPDATE problem SET category = 'gemm' WHERE id = 'add'");
+    says(f, "run-cuda", "Their own geometric means: gold 2.50× (n=1), ", true);
+    says(f, "run-cuda", "kernels for CUDA cores", false);
+    fixture_exec(f, "UPDATE task SET device_kind = 'emu' WHERE device_kind = 'fake'");
+    says(f, "latest", "kernels for CUDA cores", true);
+}
+
 /* The same outcomes in another run at another time, on another node. */
 static void equal_outcomes_give_equal_stable_bytes(void **state)
 {
@@ -116,6 +142,7 @@ int main(void)
         cmocka_unit_test(a_fake_run_shows_outcomes_only),
         cmocka_unit_test(a_partial_run_says_so_and_counts_the_declared),
         cmocka_unit_test(several_runs_make_one_board),
+        cmocka_unit_test(the_gemm_track_stands_beside_the_other_speeds),
         cmocka_unit_test(equal_outcomes_give_equal_stable_bytes),
     };
     return cmocka_run_group_tests_name("leaderboard", tests, NULL, NULL);
