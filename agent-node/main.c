@@ -13,6 +13,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "agent-node/cmd_emu.h"
 #include "agent-node/pipeline.h"
 #include "agent-node/settings.h"
 #include "agent-node/tasks.h"
@@ -187,6 +188,9 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "--version") == 0) {
         printf("ce-node %s\n", CE_VERSION);
         return 0;
+    }
+    if (argc >= 2 && strcmp(argv[1], "emu") == 0) {
+        return cmd_emu(argc - 1, argv + 1);
     }
     if (settings_parse(argc, argv, &options, &help, &e) != 0) {
         fprintf(stderr, "ce-node: %s\n", e.text);

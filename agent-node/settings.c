@@ -76,7 +76,8 @@ static const cli_command command = {
         "works for a coordinator: compiles, checks and times candidates on this host's devices",
     .arguments = "",
     .examples = "  ce-node --coordinator ipc:///tmp/ce.sock\n"
-                "  ce-node --coordinator tcp://127.0.0.1:7000 --device fake --fake script.json\n",
+                "  ce-node --coordinator tcp://127.0.0.1:7000 --device fake --fake script.json\n"
+                "  ce-node emu --help      one kernel on the CPU, every access checked\n",
     .options = options};
 
 static int check(const settings *s, err *e)
