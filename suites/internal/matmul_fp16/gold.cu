@@ -185,6 +185,7 @@ __device__ __forceinline__ void cores_tile(const __half *a, const __half *b, int
 {
     __shared__ float as[DEPTH][SIDE + 4], bs[DEPTH][SIDE + 4];
     const int down = threadIdx.x / 16, across = threadIdx.x % 16;
+    const bool is_needed = row + down * 4 < m && col + across * 4 < n;
     for (int first = begin; first < end; first += DEPTH) {
 #pragma unroll
         for (int i = threadIdx.x; i < SIDE * DEPTH; i += 256) {
@@ -200,7 +201,7 @@ __device__ __forceinline__ void cores_tile(const __half *a, const __half *b, int
         }
         __syncthreads();
 #pragma unroll
-        for (int deep = 0; deep < DEPTH; deep++) {
+        for (int deep = 0; deep < DEPTH && is_needed; deep++) {
             const float4 x = *reinterpret_cast<const float4 *>(&as[deep][down * 4]);
             const float4 y = *reinterpret_cast<const float4 *>(&bs[deep][across * 4]);
             const float xs[4] = {x.x, x.y, x.z, x.w}, ys[4] = {y.x, y.y, y.z, y.w};

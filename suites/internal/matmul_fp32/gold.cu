@@ -98,6 +98,7 @@ __device__ __forceinline__ void matmul_tile(const float *a, const float *b, floa
     const int load_row = row + threadIdx.x / 2, load_deep = threadIdx.x % 2 * 4;
     const float *a_row = a + (long long)min(load_row, m - 1) * k;
     const int b_deep = threadIdx.x / 32, b_col = col + threadIdx.x % 32 * 4;
+    const bool is_needed = row + top < m && col + left < n;
     float c[8][8] = {};
     float4 va = load4<VEC>(a_row, load_deep, k, load_row < m);
     float4 vb = load4<VEC>(b + (long long)b_deep * n, b_col, n, b_deep < k);
@@ -110,7 +111,8 @@ __device__ __forceinline__ void matmul_tile(const float *a, const float *b, floa
             va = load4<VEC>(a_row, next + load_deep, k, load_row < m);
             vb = load4<VEC>(b + (long long)(next + b_deep) * n, b_col, n, next + b_deep < k);
         }
-        multiply(c, steps[set], top, left);
+        if (is_needed)
+            multiply(c, steps[set], top, left);
         if (next < k)
             put(steps[set ^ 1], va, vb);
         __syncthreads();
