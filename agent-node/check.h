@@ -1,9 +1,10 @@
-/* check - protocol ce-correct-0: a candidate at every shape of its contract
+/* check - protocol ce-correct-1: a candidate at every shape that must hold
  *
- * Purpose:   for each shape, in the contract's order and the benchmark shape last: the judge draws secret
- *            inputs, the runner launches on guarded buffers, the judge compares. The first failure ends
- *            it. On the emulator the protocol is ce-correct-0/emu: at most CHECK_EMU_SHAPES shapes, none
- *            with a tensor of more than CHECK_EMU_ELEMENTS, never the benchmark shape.
+ * Purpose:   the shapes of suites/cases.h, then the benchmark shape, the large-index shape, and a hidden
+ *            run: three more shapes with values of their own in a second process. At each shape the
+ *            judge draws secret inputs, the runner launches on guarded buffers (three times, see
+ *            runner/phases.h), the judge compares. The first failure ends it. On the emulator the
+ *            protocol is ce-correct-1/emu: few and small shapes, never the benchmark shape.
  * Ownership: a report owns its JSON (check_report_fini).
  * Threads:   the holder of the lane.
  * Errors:    an err is the harness; a wrong candidate is the report's verdict.
@@ -15,11 +16,10 @@
 #include "agent-node/pipeline.h"
 #include "agent-node/runner/verdict.h"
 
-enum { CHECK_EMU_SHAPES = 24, CHECK_EMU_ELEMENTS = 64 * 1024 };
-
 typedef struct check_report {
     runner_verdict verdict;
-    char *json;     /* {"protocol", "simulated", "shapes": [{"shape", "family", "outcome", …}]} */
+    char *json;     /* {"protocol", "simulated", "sanitizer", "shapes": [{"part", "shape", "family",
+                   "outcome", …}]} */
     char *modelled; /* the emulator's counters at the shape that did most (modelled.h), or NULL */
 } check_report;
 
@@ -28,7 +28,5 @@ void check_report_fini(check_report *self);
 
 /* check_protocol is the protocol's name on this kind of device. */
 const char *check_protocol(const lane_facts *facts);
-/* check_family is the value family dealt to shape number i (shape_count: the benchmark shape). */
-const char *check_family(const contract *terms, size_t i);
 
 #endif

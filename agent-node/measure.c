@@ -8,13 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent-node/check.h"
 #include "agent-node/runner/timing/ce_timing.h"
 #include "agent-node/trial.h"
 #include "common/json.h"
 #include "common/scoped.h"
 #include "common/stats.h"
 #include "common/xalloc.h"
+#include "suites/cases.h"
 
 enum { MEASURE_DEADLINE_MS = 60000 };
 
@@ -52,7 +52,7 @@ static int slot_count(const pipeline *p, int64_t *out, err *e)
 
 static const char *benchmark_family(const contract *terms)
 {
-    return check_family(terms, terms->shape_count);
+    return cases_benchmark(terms).family;
 }
 
 /* ---- candidate ---- */

@@ -364,6 +364,7 @@ int runner_proc_check(runner_proc *self, const runner_check *request, runner_ver
     struct msg_runner_check *c = &m.body.runner_check;
     c->dims = copy_dims(request->terms, request->shape, &c->dims_count);
     c->salt = request->salt;
+    c->pair_salt = request->pair_salt;
     c->deadline_ms = request->deadline_ms;
     if (s != NULL) {
         if (s->has_handle)

@@ -56,6 +56,7 @@ typedef struct runner_check {
     const judge_staging *staging; /* NULL: none (fake) */
     int64_t slot;                 /* which input set of staging */
     int64_t salt;                 /* >= 0; seeds sentinels and canaries */
+    int64_t pair_salt;            /* > 0: two more runs, one under this salt; 0: none */
     int64_t deadline_ms;          /* of the launches; 1 … 3600000 */
 } runner_check;
 
@@ -85,7 +86,8 @@ const runner_facts *runner_proc_facts(const runner_proc *self);
 /* runner_proc_load: plan_invalid, launch_failed(load|entry|resources) or ok. */
 int runner_proc_load(runner_proc *self, const runner_candidate *candidate, runner_verdict *out,
                      err *e);
-/* runner_proc_check launches the plan once; when ok the outputs lie in staging. */
+/* runner_proc_check launches the plan; when ok the outputs of the first run lie in staging. With a pair
+ * also nondeterministic, or uninitialised(leftovers), which leaves the outputs in staging too. */
 int runner_proc_check(runner_proc *self, const runner_check *request, runner_verdict *out, err *e);
 /* runner_proc_modelled is what the emulator counted in the last check (emulator/tally.h: JSON), or NULL.
  * Borrowed until the next request. */

@@ -52,6 +52,14 @@ void trial_fini(trial *self)
     runner_proc_destroy(&self->runner);
 }
 
+static int64_t seed_from(const hash_part *parts, size_t count)
+{
+    hash h = hash_list(parts, count);
+    uint64_t bits = 0;
+    memcpy(&bits, h.bytes, sizeof(bits));
+    return (int64_t)(bits >> 2);
+}
+
 int64_t trial_seed(const task_spec *spec, const char *purpose, int64_t number)
 {
     const hash_part parts[] = {{"seed", &spec->seed, sizeof(spec->seed)},
@@ -59,10 +67,16 @@ int64_t trial_seed(const task_spec *spec, const char *purpose, int64_t number)
                                {"sample", &spec->sample, sizeof(spec->sample)},
                                {"purpose", purpose, strlen(purpose)},
                                {"number", &number, sizeof(number)}};
-    hash h = hash_list(parts, sizeof(parts) / sizeof(parts[0]));
-    uint64_t bits = 0;
-    memcpy(&bits, h.bytes, sizeof(bits));
-    return (int64_t)(bits >> 2);
+    return seed_from(parts, sizeof(parts) / sizeof(parts[0]));
+}
+
+int64_t trial_problem_seed(const task_spec *spec, const char *purpose, int64_t number)
+{
+    const hash_part parts[] = {{"seed", &spec->seed, sizeof(spec->seed)},
+                               {"problem", spec->problem, strlen(spec->problem)},
+                               {"purpose", purpose, strlen(purpose)},
+                               {"number", &number, sizeof(number)}};
+    return seed_from(parts, sizeof(parts) / sizeof(parts[0]));
 }
 
 void trial_say(const pipeline *p, const contract_shape *shape, const char *family,

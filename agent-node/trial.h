@@ -29,6 +29,9 @@ void trial_fini(trial *self);
 /* trial_seed is a secret of this task: equal arguments give equal seeds, in [0, 2^62). */
 int64_t trial_seed(const task_spec *spec, const char *purpose, int64_t number);
 
+/* trial_problem_seed: the same for every sample and attempt of a problem in one run. */
+int64_t trial_problem_seed(const task_spec *spec, const char *purpose, int64_t number);
+
 /* trial_say puts "at SHAPE (FAMILY): " before a verdict's text. */
 void trial_say(const pipeline *p, const contract_shape *shape, const char *family,
                runner_verdict *verdict);

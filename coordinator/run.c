@@ -20,7 +20,7 @@
 #include "store/stage.h"
 #include "store/task.h"
 
-#define CORRECT_PROTOCOL "ce-correct-0"
+#define CORRECT_PROTOCOL "ce-correct-1"
 #define TIMING_PROTOCOL  "ce-timing-0"
 
 /* ---- creating ---- */

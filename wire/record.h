@@ -98,7 +98,7 @@ typedef struct result_record {
     char *baseline_mode;
     char *marks; /* comma separated: uncertified, below_target, replay_exhausted */
     char *device, *device_kind, *device_uuid, *driver, *torch, *nvrtc; /* NULL when none */
-    char *correct_protocol, *timing_protocol; /* ce-correct-0, ce-timing-0 */
+    char *correct_protocol, *timing_protocol; /* ce-correct-1, ce-timing-0 */
     char *modelled;    /* what the emulator counted of the final candidate, JSON, or NULL */
     hash source, plan; /* the final candidate */
     double wall_ms, device_ms;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""compare - is an answer right? (protocol ce-correct-0: docs/measurement.md, class check and error budget)
+"""compare - is an answer right? (protocol ce-correct-1: docs/measurement.md, class check and error budget)
 
 y is the candidate's output, o the fp64 oracle, r the reference in the task dtype, g the magnitude of
 the terms, K the reduction length. First failure names the class:
@@ -277,7 +277,7 @@ def judge(problem, case, family, answer, truth, inputs, salt):
                 text += "; likely cause: " + reason
             failures.append((ORDER.index(finding.kind), i, finding.kind, text))
         rows.append(row)
-    report = {"protocol": "ce-correct-0", "shape": case.label, "family": family,
+    report = {"protocol": "ce-correct-1", "shape": case.label, "family": family,
               "reduction": case.reduction, "outputs": rows}
     if not failures:
         return {"equal": True, "detail": "", "text": "", "report": report}

@@ -89,6 +89,11 @@ int buffers_verify(buffers *self, runner_verdict *out, err *e);
 /* buffers_export copies the outputs to staging. */
 int buffers_export(const buffers *self, uint64_t staging, const struct row_span *outputs, err *e);
 
+/* buffers_refill puts the sentinels back: the next run starts like the first. */
+int buffers_refill(buffers *self, err *e);
+/* buffers_fingerprint: equal for sets whose outputs are equal byte by byte. */
+int buffers_fingerprint(const buffers *self, uint64_t *out, err *e);
+
 /* Addresses: tensors in contract order (inputs, then outputs), scratch by number. */
 uint64_t buffers_tensor(const buffers *self, size_t tensor);
 uint64_t buffers_scratch(const buffers *self, size_t scratch, uint64_t *bytes);

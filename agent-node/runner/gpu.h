@@ -137,6 +137,9 @@ typedef struct gpu_ops {
     /* sum is a checksum that depends on the salt and on every byte and its place. */
     int (*sum)(gpu *self, uint64_t at, uint64_t bytes, uint64_t salt, uint64_t *out, err *e);
     int (*wait)(gpu *self, err *e); /* until all of the above is done */
+    /* dirty leaves junk made from the salt in the shared memory of every multiprocessor, in order with
+     * launches. NULL on a device that knows what a kernel has not written. */
+    int (*dirty)(gpu *self, uint64_t salt, err *e);
 
     /* attach maps staging into this process; detach ends it (waits for copies first). */
     int (*attach)(gpu *self, const gpu_staging *staging, uint64_t *base, err *e);

@@ -29,6 +29,8 @@ enum {
     ARENA_SLOTS = ARENA_BYTES / 2 / 8,
     SUM_THREADS = 256,
     SUM_BLOCKS_PER_SM = 2,
+    DIRTY_THREADS = 256,
+    DIRTY_BLOCKS_PER_SM = 2,         /* each takes all of an SM's shared memory: none is left out */
     GUARD_BYTES = 512 * 1024 * 1024, /* never mapped, on each side; a multiple of any granularity */
     NAP_MIN_US = 20,
     NAP_MAX_US = 1000
@@ -44,8 +46,10 @@ typedef struct gpu_cuda {
     CUmodule tools;
     CUfunction sum;
     CUdeviceptr sum_at; /* where ce_sum adds up */
-    size_t granularity; /* of mappings */
-    bool broken;        /* the candidate hangs or faulted: a call that frees could wait for ever */
+    CUfunction dirty;
+    unsigned shared_bytes; /* the most a block can have */
+    size_t granularity;    /* of mappings */
+    bool broken; /* the candidate hangs or faulted: a call that frees could wait for ever */
     uint8_t arena[ARENA_BYTES];
     void *params[ARENA_SLOTS];
 } gpu_cuda;
@@ -219,11 +223,27 @@ static CUmemAllocationProp allocation_on(CUdevice device)
     return prop;
 }
 
+static int make_dirty(gpu_cuda *g, err *e)
+{
+    int most = 0;
+    if (check(g, g->api.module_function(&g->dirty, g->tools, "ce_dirty"), e, "find ce_dirty") < 0 ||
+        check(g,
+              g->api.device_attribute(&most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+                                      g->device),
+              e, "ask for the shared memory of a block") < 0)
+        return -1;
+    g->shared_bytes = (unsigned)most;
+    return check(
+        g, g->api.func_attribute(g->dirty, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most),
+        e, "give ce_dirty all shared memory");
+}
+
 static int make_tools(gpu_cuda *g, err *e)
 {
     static const char image[] = TOOLS_PTX;
     if (check(g, g->api.module_load(&g->tools, image), e, "load the runner's kernels") < 0 ||
-        check(g, g->api.module_function(&g->sum, g->tools, "ce_sum"), e, "find ce_sum") < 0)
+        check(g, g->api.module_function(&g->sum, g->tools, "ce_sum"), e, "find ce_sum") < 0 ||
+        make_dirty(g, e) < 0)
         return -1;
     return check(g, g->api.mem_alloc(&g->sum_at, sizeof(uint64_t)), e, "allocate device memory");
 }
@@ -459,6 +479,18 @@ static int cuda_sum(gpu *self, uint64_t at, uint64_t bytes, uint64_t salt, uint6
               e, "launch the checksum kernel") < 0)
         return -1;
     return cuda_read(self, out, g->sum_at, sizeof *out, e);
+}
+
+static int cuda_dirty(gpu *self, uint64_t salt, err *e)
+{
+    gpu_cuda *g = cuda_of(self);
+    uint32_t words = g->shared_bytes / 4, value = (uint32_t)(salt ^ salt >> 32);
+    unsigned blocks = (unsigned)self->facts.sm_count * DIRTY_BLOCKS_PER_SM;
+    void *args[] = {&words, &value};
+    return check(g,
+                 g->api.launch(g->dirty, blocks, 1, 1, DIRTY_THREADS, 1, 1, g->shared_bytes,
+                               g->stream, args, NULL),
+                 e, "launch the kernel that dirties shared memory");
 }
 
 /* ---- staging ---- */
@@ -704,6 +736,7 @@ static const gpu_ops cuda_ops = {
     .read = cuda_read,
     .sum = cuda_sum,
     .wait = cuda_wait,
+    .dirty = cuda_dirty,
     .attach = cuda_attach,
     .detach = cuda_detach,
     .run = cuda_run,

@@ -243,25 +243,72 @@ static int launch_once(phases *p, const launch *calls, int64_t deadline_ms, runn
     return candidate_ended(p, e);
 }
 
-static int check_set(phases *p, const struct msg_runner_check *request, const plan_steps *steps,
+/* run_set runs the plan on a filled set, shared memory full of the salt's junk, and looks for damage. */
+static int run_set(phases *p, const struct msg_runner_check *request, const buffers_spec *spec,
+                   buffers *set, runner_verdict *out, err *e)
+{
+    gpu *g = p->device;
+    SCOPED(launch_fini) launch calls = {0};
+    launch_init(&calls, spec->steps, set);
+    if (calls.count > 0 && ((g->ops->dirty != NULL && g->ops->dirty(g, spec->salt, e) < 0) ||
+                            launch_once(p, &calls, request->deadline_ms, out, e) < 0))
+        return -1;
+    return verdict_is_ok(out) ? buffers_verify(set, out, e) : 0;
+}
+
+static int check_set(phases *p, const struct msg_runner_check *request, const buffers_spec *spec,
                      buffers *set, runner_verdict *out, err *e)
 {
     gpu_staging staging = staging_of(&request->handle, request->shm);
     if (import_sets(p, &staging, &set, 1, request->inputs, e) < 0 ||
-        (p->proved && buffers_protect(set, e) < 0))
-        return -1;
-    SCOPED(launch_fini) launch calls = {0};
-    launch_init(&calls, steps, set);
-    if (calls.count > 0 && launch_once(p, &calls, request->deadline_ms, out, e) < 0)
+        (p->proved && buffers_protect(set, e) < 0) || run_set(p, request, spec, set, out, e) < 0)
         return -1;
     if (!verdict_is_ok(out))
         return 0;
-    if (buffers_verify(set, out, e) < 0)
-        return -1;
-    if (!verdict_is_ok(out))
-        return 0;
-    p->proved |= calls.count > 0;
+    p->proved |= spec->steps->step_count > 0;
     return export_set(p, &staging, set, request->outputs, e);
+}
+
+/* ---- the pair ---- */
+
+/* run_other runs on memory elsewhere, with other sentinels, canaries and junk. */
+static int run_other(phases *p, const struct msg_runner_check *request, const buffers_spec *spec,
+                     uint64_t *print, runner_verdict *out, err *e)
+{
+    gpu_staging staging = staging_of(&request->handle, request->shm);
+    buffers_spec other = *spec;
+    other.salt = (uint64_t)request->pair_salt;
+    SCOPED(buffers_destroy) buffers *set = buffers_create(p->device, &other, e);
+    if (set == NULL || import_sets(p, &staging, &set, 1, request->inputs, e) < 0 ||
+        buffers_protect(set, e) < 0 || run_set(p, request, &other, set, out, e) < 0)
+        return -1;
+    return verdict_is_ok(out) ? buffers_fingerprint(set, print, e) : 0;
+}
+
+/* check_pair: the third run repeats the first, so a difference between those two is chance; a
+ * difference of the second alone comes from what memory held before. */
+static int check_pair(phases *p, const struct msg_runner_check *request, const buffers_spec *spec,
+                      buffers *set, runner_verdict *out, err *e)
+{
+    uint64_t first = 0, other = 0, again = 0;
+    if (buffers_fingerprint(set, &first, e) < 0 || run_other(p, request, spec, &other, out, e) < 0)
+        return -1;
+    if (!verdict_is_ok(out))
+        return 0;
+    if (buffers_refill(set, e) < 0 || run_set(p, request, spec, set, out, e) < 0)
+        return -1;
+    if (!verdict_is_ok(out))
+        return 0;
+    if (buffers_fingerprint(set, &again, e) < 0)
+        return -1;
+    if (first != again)
+        verdict_set(out, OUTCOME_NONDETERMINISTIC, NULL,
+                    "two runs on the same inputs and memory gave different outputs");
+    else if (first != other)
+        verdict_set(out, OUTCOME_UNINITIALISED, PHASES_LEFTOVERS,
+                    "the outputs depend on what outputs, scratch or shared memory held before the "
+                    "launch, or on where the buffers lie");
+    return 0;
 }
 
 int phases_check(phases *self, const struct msg_runner_check *request, runner_verdict *out, err *e)
@@ -281,7 +328,10 @@ int phases_check(phases *self, const struct msg_runner_check *request, runner_ve
         return -1;
     buffers_spec spec = {self->terms, &shape, &steps, (uint64_t)request->salt};
     SCOPED(buffers_destroy) buffers *set = buffers_create(g, &spec, e);
-    return set == NULL ? -1 : check_set(self, request, &steps, set, out, e);
+    if (set == NULL || check_set(self, request, &spec, set, out, e) < 0)
+        return -1;
+    bool paired = request->pair_salt > 0 && steps.step_count > 0 && verdict_is_ok(out);
+    return paired ? check_pair(self, request, &spec, set, out, e) : 0;
 }
 
 /* ---- time ---- */

@@ -15,6 +15,7 @@
 #include "common/json.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
+#include "suites/cases.h"
 
 const stage_entry stage_table[SPEC_STAGES] = {{STAGE_INTERVIEW, stage_interview},
                                               {STAGE_CODEGEN, stage_codegen},
@@ -378,13 +379,14 @@ void candidate_destroy(candidate **self)
     *self = NULL;
 }
 
-/* Evaluates the plan at every shape of the contract, on the limits of the device asked for. */
+/* Evaluates the plan at every shape that will be checked, on the limits of the device asked for. */
 static int check_plan(const pipeline *p, const plan *parsed, plan_fault *fault)
 {
     const contract *terms = p->terms;
-    for (size_t i = 0; i <= terms->shape_count; i++) {
-        const contract_shape *shape =
-            i < terms->shape_count ? &terms->shapes[i] : &terms->benchmark;
+    SCOPED(cases_fini) cases all = {0};
+    cases_build(terms, strcmp(p->facts->kind, "emu") == 0, &all);
+    for (size_t i = 0; i <= all.count; i++) {
+        const contract_shape *shape = i < all.count ? &all.shapes[i].shape : &terms->benchmark;
         plan_steps steps = {0};
         int rc = plan_expand(parsed, terms, shape, &p->facts->limits, &steps, fault);
         plan_steps_fini(&steps);

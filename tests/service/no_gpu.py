@@ -41,7 +41,7 @@ def test_auto_without_a_gpu_finishes_the_board_on_the_emulator(place):
                        " FROM task WHERE kind = 'synthesize'")
     expect(len(tasks) == len(SHIPPED), tasks)
     for task in tasks:
-        expect(task == ("ok", "emu", "ce-correct-0/emu", None, None, None, "not measured on emu"), task)
+        expect(task == ("ok", "emu", "ce-correct-1/emu", None, None, None, "not measured on emu"), task)
     expect(place.count("measurement") == 0, "a timing number of an emu run")
     expect(place.count("run", "state = 'complete'") == 1)
     expect(place.count("ranked") == 0, "an emu row was ranked")

@@ -62,7 +62,8 @@ static int spy_compare(void *impl, int64_t slot, int64_t salt, judge_comparison 
     }
     if (self->wrong_from > 0 && number >= self->wrong_from) {
         out->equal = false;
-        snprintf(out->detail, sizeof(out->detail), "element");
+        snprintf(out->detail, sizeof(out->detail), "%s",
+                 self->wrong_detail != NULL ? self->wrong_detail : "element");
         snprintf(out->text, sizeof(out->text), "element 3 is off by 2 ulp");
     }
     return 0;

@@ -13,7 +13,7 @@
 #include "agent-node/judge_ops.h"
 #include "agent-node/lanes.h"
 
-enum { JUDGE_SPY_DRAWS = 128 };
+enum { JUDGE_SPY_DRAWS = 512 };
 
 typedef struct judge_spy judge_spy;
 /* A step is about to begin; `number` counts this kind of step from 0. */
@@ -28,7 +28,8 @@ typedef struct judge_spy_draw {
 struct judge_spy {
     judge_spy_fn *on_open, *on_draw, *on_compare, *on_baseline; /* NULL: none */
     void *arg;                                                  /* the test's */
-    size_t wrong_from; /* comparisons from this number on say "wrong"; 0: none */
+    size_t wrong_from;        /* comparisons from this number on say "wrong"; 0: none */
+    const char *wrong_detail; /* NULL: element */
     size_t opens, draw_count, compares, baselines;
     judge_spy_draw draws[JUDGE_SPY_DRAWS];
     char winner[64]; /* of the last baseline request; "" for none */

@@ -75,6 +75,14 @@ static void ce_sum(const mock_launch *l)
     *(uint64_t *)pointer_param(l, 3) += sum;
 }
 
+/* What ce_dirty left for a kernel that reads shared memory too early. */
+static uint32_t junk;
+
+static void ce_dirty(const mock_launch *l)
+{
+    junk = u32_param(l, 1);
+}
+
 /* ---- as in tests/gpu/kernels.cu: (const float *a, const float *b, float *y, int n) ---- */
 
 typedef struct add_args {
@@ -104,6 +112,21 @@ static void add_all_but_last(const mock_launch *l)
 {
     add_args x = args_of(l);
     add_first(&x, x.n - 1);
+}
+
+static void add_junk(const mock_launch *l)
+{
+    add_args x = args_of(l);
+    add_first(&x, x.n);
+    x.y[0] += (float)(junk % 1000);
+}
+
+static void add_calls(const mock_launch *l)
+{
+    static int calls;
+    add_args x = args_of(l);
+    add_first(&x, x.n);
+    x.y[x.n - 1] += (float)calls++;
 }
 
 static void add_one_past(const mock_launch *l)
@@ -170,6 +193,9 @@ static const mock_kernel kernels[] = {
     {"ce_flush", 3, {8, 8, 8}, ce_flush},
     {"ce_sum", 4, {8, 8, 8, 8}, ce_sum},
     {"add", ADD_PARAMS, add},
+    {"ce_dirty", 2, {4, 4}, ce_dirty},
+    {"add_junk", ADD_PARAMS, add_junk},
+    {"add_calls", ADD_PARAMS, add_calls},
     {"add_all_but_last", ADD_PARAMS, add_all_but_last},
     {"add_one_past", ADD_PARAMS, add_one_past},
     {"add_one_before", ADD_PARAMS, add_one_before},

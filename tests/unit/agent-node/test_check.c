@@ -5,6 +5,7 @@
 
 #include "agent-node/check.h"
 #include "common/json.h"
+#include "suites/cases.h"
 #include "tests/support/judge_spy.h"
 
 /* The gold kernel of one problem, ready to be checked, with a spy at the judge. */
@@ -45,38 +46,35 @@ static int run_check(bench *b)
     return rc;
 }
 
-static void families_are_dealt_in_turn_and_the_benchmark_is_normal(void **state)
+/* The grid, the benchmark shape, the hidden ones. */
+static size_t shapes_checked(const bench *b, cases *all)
 {
-    (void)state;
-    const char *families[] = {"zeros", "normal", "ties"};
-    contract terms = {.families = {families, 3}, .shape_count = 5};
-    static const char *const wanted[] = {"zeros", "normal", "ties", "zeros", "normal", "normal"};
-    for (size_t i = 0; i < 6; i++) {
-        assert_string_equal(check_family(&terms, i), wanted[i]);
-    }
-    terms.families.count = 1; /* no normal: what there is */
-    assert_string_equal(check_family(&terms, 5), "zeros");
+    cases_build(b->work.p.terms, false, all);
+    return all->count + 1 + CASES_HIDDEN;
 }
 
-static void every_shape_is_drawn_in_order_with_its_own_seed(void **state)
+static void every_case_is_drawn_in_order_then_the_benchmark_then_hidden_ones(void **state)
 {
     (void)state;
     bench b;
+    SCOPED(cases_fini) cases all = {0};
     bench_open(&b, NULL);
     assert_ok(run_check(&b), b.e);
     const contract *terms = b.work.p.terms;
+    size_t count = shapes_checked(&b, &all);
     assert_int_equal(b.report.verdict.result, OUTCOME_OK);
-    assert_int_equal(b.spy.draw_count, terms->shape_count + 1);
-    assert_int_equal(b.spy.compares, terms->shape_count + 1);
+    assert_int_equal(b.spy.draw_count, count);
+    assert_int_equal(b.spy.compares, count);
+    for (size_t i = 0; i < all.count; i++) {
+        assert_memory_equal(&b.spy.draws[i].shape, &all.shapes[i].shape, sizeof(contract_shape));
+        assert_string_equal(b.spy.draws[i].family, all.shapes[i].family);
+    }
+    assert_memory_equal(&b.spy.draws[all.count].shape, &terms->benchmark, sizeof(contract_shape));
+    assert_string_equal(b.spy.draws[all.count].family, "normal");
     for (size_t i = 0; i < b.spy.draw_count; i++) {
-        const judge_spy_draw *seen = &b.spy.draws[i];
-        const contract_shape *shape =
-            i < terms->shape_count ? &terms->shapes[i] : &terms->benchmark;
-        assert_memory_equal(&seen->shape, shape, sizeof(*shape));
-        assert_string_equal(seen->family, check_family(terms, i));
-        assert_int_equal(seen->slots, 1);
+        assert_int_equal(b.spy.draws[i].slots, 1);
         for (size_t k = 0; k < i; k++) {
-            assert_true(b.spy.draws[k].seed != seen->seed);
+            assert_true(b.spy.draws[k].seed != b.spy.draws[i].seed);
         }
     }
     bench_close(&b);
@@ -86,29 +84,34 @@ static void the_report_lists_every_shape(void **state)
 {
     (void)state;
     bench b;
+    SCOPED(cases_fini) cases all = {0};
     bench_open(&b, NULL);
     assert_ok(run_check(&b), b.e);
-    const contract *terms = b.work.p.terms;
     SCOPED(json_destroy)
     json *report = json_parse_tree(b.report.json, strlen(b.report.json), "report", &b.e);
     const json *rows = json_get(report, "shapes");
-    assert_string_equal(json_str(json_get(report, "protocol"), ""), "ce-correct-0");
+    assert_string_equal(json_str(json_get(report, "protocol"), ""), "ce-correct-1");
     assert_int_equal(json_typeof(json_get(report, "simulated")), JSON_TYPE_BOOL);
-    assert_int_equal(json_size(rows), terms->shape_count + 1);
+    assert_non_null(strstr(json_str(json_get(report, "sanitizer"), ""), "not run"));
+    assert_int_equal(json_size(rows), shapes_checked(&b, &all) + 1);
     for (size_t i = 0; i < json_size(rows); i++) {
         const json *row = json_at(rows, i);
-        SCOPED(json_destroy)
-        json *shape = contract_shape_json(terms, i < terms->shape_count ? &terms->shapes[i]
-                                                                        : &terms->benchmark);
-        assert_true(json_equal(json_get(row, "shape"), shape));
-        assert_string_equal(json_str(json_get(row, "outcome"), ""), "ok");
-        assert_string_equal(json_str(json_get(row, "family"), ""), check_family(terms, i));
-        assert_int_equal(json_typeof(json_get(row, "comparison")), JSON_TYPE_OBJECT);
+        bool large = i == all.count + 1;
+        const char *part = i < all.count ? "grid" : i == all.count ? "benchmark" : "hidden";
+        assert_string_equal(json_str(json_get(row, "part"), ""), large ? "large index" : part);
+        assert_string_equal(json_str(json_get(row, "outcome"), ""), large ? "not_run" : "ok");
+        assert_int_equal(json_typeof(json_get(row, "shape")), JSON_TYPE_OBJECT);
+        if (!large) {
+            assert_int_equal(json_typeof(json_get(row, "comparison")), JSON_TYPE_OBJECT);
+        }
     }
+    const char *why = json_str(json_get(json_at(rows, all.count + 1), "text"), "");
+    assert_non_null(strstr(why, "range")); /* not run is said, with its reason */
     bench_close(&b);
 }
 
-static void another_attempt_meets_other_values(void **state)
+/* What the judge has found for one candidate serves the next; the hidden part is new each time. */
+static void another_attempt_meets_the_same_grid_and_other_hidden_values(void **state)
 {
     (void)state;
     bench b;
@@ -119,7 +122,8 @@ static void another_attempt_meets_other_values(void **state)
     b.work.p.attempts++;
     assert_ok(run_check(&b), b.e);
     for (size_t i = 0; i < first; i++) {
-        assert_true(b.spy.draws[i].seed != b.spy.draws[first + i].seed);
+        bool hidden = i >= first - CASES_HIDDEN;
+        assert_true((b.spy.draws[i].seed != b.spy.draws[first + i].seed) == hidden);
     }
     bench_close(&b);
 }
@@ -128,15 +132,17 @@ static void the_first_wrong_shape_ends_it(void **state)
 {
     (void)state;
     bench b;
+    SCOPED(cases_fini) cases all = {0};
     bench_open(&b, NULL);
+    shapes_checked(&b, &all);
     b.spy.wrong_from = 2;
     assert_ok(run_check(&b), b.e);
     assert_int_equal(b.report.verdict.result, OUTCOME_WRONG);
     assert_string_equal(b.report.verdict.detail, "element");
     SCOPED(scoped_free)
-    char *label = contract_shape_label(b.work.p.terms, &b.work.p.terms->shapes[2]);
+    char *label = contract_shape_label(b.work.p.terms, &all.shapes[2].shape);
     assert_non_null(strstr(b.report.verdict.text, label));
-    assert_non_null(strstr(b.report.verdict.text, check_family(b.work.p.terms, 2)));
+    assert_non_null(strstr(b.report.verdict.text, all.shapes[2].family));
     assert_non_null(strstr(b.report.verdict.text, "off by 2 ulp"));
     assert_int_equal(b.spy.draw_count, 3);
     SCOPED(json_destroy)
@@ -145,6 +151,56 @@ static void the_first_wrong_shape_ends_it(void **state)
     assert_int_equal(json_size(rows), 3);
     assert_string_equal(json_str(json_get(json_at(rows, 2), "outcome"), ""), "wrong");
     assert_string_equal(json_str(json_get(json_at(rows, 2), "detail"), ""), "element");
+    bench_close(&b);
+}
+
+static void what_only_the_hidden_run_finds_is_wrong_and_says_so(void **state)
+{
+    (void)state;
+    bench b;
+    SCOPED(cases_fini) cases all = {0};
+    bench_open(&b, NULL);
+    b.spy.wrong_from = shapes_checked(&b, &all) - CASES_HIDDEN;
+    assert_ok(run_check(&b), b.e);
+    assert_int_equal(b.report.verdict.result, OUTCOME_WRONG);
+    assert_non_null(strstr(b.report.verdict.text, "hidden run: at "));
+    bench_close(&b);
+}
+
+/* Two requests a shape, each compared by the error bound. */
+static void an_order_free_problem_is_compared_twice(void **state)
+{
+    (void)state;
+    bench b;
+    SCOPED(cases_fini) cases all = {0};
+    bench_open(&b, NULL);
+    b.work.p.terms->order_free = true;
+    assert_ok(run_check(&b), b.e);
+    size_t count = shapes_checked(&b, &all);
+    assert_int_equal(b.spy.draw_count, count);
+    assert_int_equal(b.spy.compares, 2 * count);
+    bench_close(&b);
+}
+
+/* Of two runs that differ the judge is asked about the first: what nobody wrote is named as that. */
+static void leftovers_are_unwritten_or_uninitialised(void **state)
+{
+    (void)state;
+    static const char script[] =
+        "{\"default\": {\"check\": {\"outcome\": \"uninitialised\", \"detail\": \"leftovers\"}}}";
+    bench b;
+    bench_open(&b, script);
+    assert_ok(run_check(&b), b.e);
+    assert_int_equal(b.spy.compares, 1);
+    assert_int_equal(b.report.verdict.result, OUTCOME_UNINITIALISED);
+    bench_close(&b);
+    bench_open(&b, script);
+    b.spy.wrong_from = 1;
+    b.spy.compares = 1;
+    b.spy.wrong_detail = "unwritten";
+    assert_ok(run_check(&b), b.e);
+    assert_int_equal(b.report.verdict.result, OUTCOME_WRONG);
+    assert_string_equal(b.report.verdict.detail, "unwritten");
     bench_close(&b);
 }
 
@@ -207,8 +263,9 @@ static void a_judge_that_was_restarted_checks_all_again(void **state)
     b.spy.on_draw = die_once;
     assert_ok(run_check(&b), b.e);
     assert_int_equal(b.report.verdict.result, OUTCOME_OK);
-    assert_int_equal(b.spy.opens, 2);
-    assert_int_equal(b.spy.draw_count, 2 + b.work.p.terms->shape_count + 1);
+    SCOPED(cases_fini) cases all = {0};
+    assert_int_equal(b.spy.opens, 3); /* the hidden run opens again */
+    assert_int_equal(b.spy.draw_count, 2 + shapes_checked(&b, &all));
     assert_true(b.spy.draws[0].seed == b.spy.draws[2].seed);
     bench_close(&b);
 }
@@ -263,11 +320,13 @@ static void a_cancelled_task_stops_before_the_next_shape(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(families_are_dealt_in_turn_and_the_benchmark_is_normal),
-        cmocka_unit_test(every_shape_is_drawn_in_order_with_its_own_seed),
+        cmocka_unit_test(every_case_is_drawn_in_order_then_the_benchmark_then_hidden_ones),
         cmocka_unit_test(the_report_lists_every_shape),
-        cmocka_unit_test(another_attempt_meets_other_values),
+        cmocka_unit_test(another_attempt_meets_the_same_grid_and_other_hidden_values),
         cmocka_unit_test(the_first_wrong_shape_ends_it),
+        cmocka_unit_test(what_only_the_hidden_run_finds_is_wrong_and_says_so),
+        cmocka_unit_test(an_order_free_problem_is_compared_twice),
+        cmocka_unit_test(leftovers_are_unwritten_or_uninitialised),
         cmocka_unit_test(a_failed_launch_is_not_compared),
         cmocka_unit_test(a_candidate_that_does_not_load_is_never_launched),
         cmocka_unit_test(a_judge_that_was_restarted_checks_all_again),

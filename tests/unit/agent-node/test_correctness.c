@@ -5,6 +5,7 @@
 
 #include "agent-node/stages/stage.h"
 #include "common/json.h"
+#include "suites/cases.h"
 #include "tests/support/judge_spy.h"
 
 #define WRONG                                                                                      \
@@ -64,7 +65,7 @@ static void a_correct_candidate_passes_without_a_call(void **state)
     assert_ok(run_stage(&b), b.e);
     const stage_record *r = &b.stage.record;
     assert_string_equal(r->status, "passed");
-    assert_string_equal(r->text, "correct at 13 shapes");
+    assert_string_equal(r->text, "correct at 80 shapes");
     assert_int_equal(r->attempt_count, 1);
     assert_int_equal(b.stage.calls, 0);
     assert_string_equal(r->device, "fake");
@@ -101,7 +102,10 @@ static void the_repair_prompt_shows_the_finding_and_the_failing_source(void **st
     assert_ok(run_stage(&b), b.e);
     SCOPED(scoped_free) char *prompt = rig_prompt(b.rig, 0);
     assert_has(prompt, "17 of 128 elements are off");
-    assert_has(prompt, "rows=0 cols=128");
+    SCOPED(cases_fini) cases all = {0};
+    cases_build(b.work.p.terms, false, &all);
+    SCOPED(scoped_free) char *label = contract_shape_label(b.work.p.terms, &all.shapes[0].shape);
+    assert_has(prompt, label);
     assert_has(prompt, "silu8(v0)");                   /* the source */
     assert_has(prompt, "\\\"entry\\\": \\\"silu\\\""); /* the plan */
     bench_close(&b);
@@ -116,7 +120,7 @@ static void every_check_leaves_its_report(void **state)
     static const struct {
         size_t attempt, rows;
         const char *last;
-    } cases[] = {{0, 1, "wrong"}, {2, 13, "ok"}};
+    } cases[] = {{0, 1, "wrong"}, {2, 81, "ok"}};
     for (size_t i = 0; i < 2; i++) {
         const attempt_record *a = &b.stage.record.attempts[cases[i].attempt];
         SCOPED(scoped_free) char *text = rig_blob(b.rig, &a->report);

@@ -150,7 +150,7 @@ static void outputs_left_in_shared_memory_are_judged(void **state)
     memcpy(memory + s.outputs[0].offset, last, (size_t)s.outputs[0].bytes);
     assert_int_equal(judge_compare(*state, 2, 5, &right, NULL), 0);
     assert_true(right.equal);
-    assert_non_null(strstr(right.report_json, "\"protocol\":\"ce-correct-0\""));
+    assert_non_null(strstr(right.report_json, "\"protocol\":\"ce-correct-1\""));
 
     memcpy(memory + s.outputs[0].offset, first, (size_t)s.outputs[0].bytes);
     assert_int_equal(judge_compare(*state, 2, 5, &other, NULL), 0);

@@ -15,7 +15,7 @@ static void gold_passes_all_five_stages(void **state)
     assert_int_equal(result->result, OUTCOME_OK);
     assert_string_equal(result->marks, "uncertified");
     assert_string_equal(result->device_kind, "fake");
-    assert_string_equal(result->correct_protocol, "ce-correct-0");
+    assert_string_equal(result->correct_protocol, "ce-correct-1");
     assert_string_equal(result->timing_protocol, "ce-timing-0");
     assert_true(fabs(result->speedup - result->baseline_ms / result->candidate_ms) < 1e-12);
     assert_int_equal(result->calls, 3); /* interview, codegen, polish */

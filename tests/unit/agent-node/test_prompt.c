@@ -92,7 +92,8 @@ static void what_is_hidden_stays_hidden(void **state)
     const pipeline *p = &b->work.p;
     SCOPED(scoped_free) char *system = prompt_system();
     SCOPED(scoped_free) char *problem = prompt_problem(p);
-    static const char *const purposes[] = {"check", "salt", "time", "time salt", "baseline"};
+    static const char *const purposes[] = {"hidden", "hidden shapes", "salt",    "pair",
+                                           "time",   "time salt",     "baseline"};
     static const char *const secrets[] = {"\"values\"", "\"families\"", "918273645546372819"};
     for (size_t i = 0; i < sizeof(secrets) / sizeof(secrets[0]); i++) {
         assert_lacks(problem, secrets[i]);

@@ -40,6 +40,23 @@ static void every_argument_makes_another_seed(void **state)
     assert_true(trial_seed(&s, "check", 3) != base);
 }
 
+static void a_problem_seed_is_shared_by_its_samples(void **state)
+{
+    (void)state;
+    static char other[] = "silu_fp32";
+    task_spec s = sample_spec();
+    const int64_t base = trial_problem_seed(&s, "grid", 3);
+    s.sample = 2;
+    assert_true(trial_problem_seed(&s, "grid", 3) == base);
+    assert_true(trial_problem_seed(&s, "grid", 4) != base);
+    assert_true(trial_problem_seed(&s, "benchmark", 3) != base);
+    s.problem = other;
+    assert_true(trial_problem_seed(&s, "grid", 3) != base);
+    s = sample_spec();
+    s.seed = 8;
+    assert_true(trial_problem_seed(&s, "grid", 3) != base);
+}
+
 static void seeds_have_62_bits(void **state)
 {
     (void)state;
@@ -125,6 +142,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(equal_arguments_give_equal_seeds),
                                        cmocka_unit_test(every_argument_makes_another_seed),
+                                       cmocka_unit_test(a_problem_seed_is_shared_by_its_samples),
                                        cmocka_unit_test(seeds_have_62_bits),
                                        cmocka_unit_test(a_good_candidate_loads),
                                        cmocka_unit_test(what_loading_comes_to_is_the_candidates),

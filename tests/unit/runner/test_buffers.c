@@ -264,6 +264,23 @@ static void poison_covers_outputs_and_scratch_only(void **state)
     assert_true(fills[1].at == buffers_scratch(r->set, 0, NULL));
 }
 
+static void a_fingerprint_is_of_the_outputs_alone(void **state)
+{
+    rig *r = *state;
+    uint64_t clean = 0, changed = 0, refilled = 0;
+    assert_int_equal(buffers_fingerprint(r->set, &clean, NULL), 0);
+    uint8_t *last = (uint8_t *)(uintptr_t)buffers_tensor(r->set, 2) + ELEMENTS * 4 - 1;
+    last[1] ^= 1; /* canary, right behind */
+    assert_int_equal(buffers_fingerprint(r->set, &changed, NULL), 0);
+    assert_true(changed == clean);
+    last[0] ^= 1;
+    assert_int_equal(buffers_fingerprint(r->set, &changed, NULL), 0);
+    assert_true(changed != clean);
+    assert_int_equal(buffers_refill(r->set, NULL), 0);
+    assert_int_equal(buffers_fingerprint(r->set, &refilled, NULL), 0);
+    assert_true(refilled == clean);
+}
+
 int main(int argc, char **argv)
 {
     (void)argc;
@@ -279,6 +296,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(outputs_go_back_to_staging, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_span_of_the_wrong_size_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(poison_covers_outputs_and_scratch_only, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_fingerprint_is_of_the_outputs_alone, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("buffers", tests, NULL, NULL);
 }

@@ -138,6 +138,60 @@ static void a_right_candidate_fills_staging(void **state)
     assert_string_equal(r.turns.text, "ccch"); /* load; load again, launch; over */
 }
 
+/* ---- the pair ---- */
+
+static runner_verdict check_paired(void)
+{
+    runner_verdict v;
+    err e = {0};
+    struct msg_runner_check m = check_request();
+    m.pair_salt = SALT + 1000;
+    if (phases_check(r.phases, &m, &v, &e) < 0)
+        fail_msg("check: %s", e.text);
+    return v;
+}
+
+static void an_honest_candidate_passes_three_runs(void **state)
+{
+    (void)state;
+    load_entry("add");
+    assert_int_equal(check_paired().result, OUTCOME_OK);
+    assert_string_equal(r.turns.text, "ccchcchcch");
+    for (size_t k = 0; k < ELEMENTS; k++)
+        assert_true(host(32768)[k] == (float)(100 + 2 * k));
+    assert_int_equal(check_paired().result, OUTCOME_OK);
+}
+
+static void what_depends_on_leftovers_is_uninitialised(void **state)
+{
+    (void)state;
+    load_entry("add_junk");
+    assert_int_equal(check().result, OUTCOME_OK); /* one run cannot tell */
+    runner_verdict v = check_paired();
+    assert_int_equal(v.result, OUTCOME_UNINITIALISED);
+    assert_string_equal(v.detail, PHASES_LEFTOVERS);
+    assert_true(host(32768)[1] == 102.0f); /* the first run's outputs are there to be judged */
+}
+
+static void what_is_not_written_is_told_by_the_pair_and_still_exported(void **state)
+{
+    (void)state;
+    uint32_t width = 0;
+    uint32_t want = buffers_sentinel(DTYPE_F32, SALT, &width);
+    load_entry("add_all_but_last");
+    runner_verdict v = check_paired();
+    assert_int_equal(v.result, OUTCOME_UNINITIALISED);
+    assert_string_equal(v.detail, PHASES_LEFTOVERS);
+    assert_memory_equal(&host(32768)[ELEMENTS - 1], &want, 4);
+}
+
+static void what_changes_from_run_to_run_is_nondeterministic(void **state)
+{
+    (void)state;
+    load_entry("add_calls");
+    assert_int_equal(check_paired().result, OUTCOME_NONDETERMINISTIC);
+}
+
 static void what_is_not_written_keeps_the_sentinel_of_the_salt(void **state)
 {
     (void)state;
@@ -328,6 +382,10 @@ int main(int argc, char **argv)
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         CASE(a_right_candidate_fills_staging),
+        CASE(an_honest_candidate_passes_three_runs),
+        CASE(what_depends_on_leftovers_is_uninitialised),
+        CASE(what_is_not_written_is_told_by_the_pair_and_still_exported),
+        CASE(what_changes_from_run_to_run_is_nondeterministic),
         CASE(what_is_not_written_keeps_the_sentinel_of_the_salt),
         CASE(the_first_check_names_the_input_that_changed),
         CASE(empty_outputs_launch_nothing),
