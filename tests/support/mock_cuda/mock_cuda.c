@@ -18,7 +18,12 @@
 
 #include "mock_cuda.h"
 
-enum { GRANULARITY = 2 * 1024 * 1024, L2_BYTES = 1024 * 1024, SHARED_MAX = 232448, ALLOCATIONS_MAX = 4096 };
+enum {
+    GRANULARITY = 2 * 1024 * 1024,
+    L2_BYTES = 1024 * 1024,
+    SHARED_MAX = 232448,
+    ALLOCATIONS_MAX = 4096
+};
 
 typedef struct op op;
 struct op {
@@ -428,7 +433,8 @@ static const mock_kernel *kernel_of(CUfunction function)
 MOCK_API CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute name, int value)
 {
     (void)function;
-    return name == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value >= 0 && value <= SHARED_MAX
+    return name == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value >= 0 &&
+                   value <= SHARED_MAX
                ? CUDA_SUCCESS
                : CUDA_ERROR_INVALID_VALUE;
 }

@@ -120,15 +120,15 @@ static void every_check_leaves_its_report(void **state)
     static const struct {
         size_t attempt, rows;
         const char *last;
-    } cases[] = {{0, 1, "wrong"}, {2, 81, "ok"}};
+    } wanted[] = {{0, 1, "wrong"}, {2, 81, "ok"}};
     for (size_t i = 0; i < 2; i++) {
-        const attempt_record *a = &b.stage.record.attempts[cases[i].attempt];
+        const attempt_record *a = &b.stage.record.attempts[wanted[i].attempt];
         SCOPED(scoped_free) char *text = rig_blob(b.rig, &a->report);
         SCOPED(json_destroy) json *report = json_parse_tree(text, strlen(text), "report", &b.e);
         const json *rows = json_get(report, "shapes");
-        assert_int_equal(json_size(rows), cases[i].rows);
-        const json *row = json_at(rows, cases[i].rows - 1);
-        assert_string_equal(json_str(json_get(row, "outcome"), ""), cases[i].last);
+        assert_int_equal(json_size(rows), wanted[i].rows);
+        const json *row = json_at(rows, wanted[i].rows - 1);
+        assert_string_equal(json_str(json_get(row, "outcome"), ""), wanted[i].last);
     }
     assert_true(hash_is_zero(&b.stage.record.attempts[1].report));
     bench_close(&b);
