@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "agent-node/modelled.h"
-#include "agent-node/runner/phases.h"
 #include "agent-node/trial.h"
 #include "common/json.h"
 #include "common/scoped.h"
@@ -70,7 +69,7 @@ static int launch_and_compare(const check_run *r, const runner_check *request,
         return -1;
     }
     bool leftovers =
-        verdict->result == OUTCOME_UNINITIALISED && strcmp(verdict->detail, PHASES_LEFTOVERS) == 0;
+        verdict->result == OUTCOME_UNINITIALISED && strcmp(verdict->detail, VERDICT_LEFTOVERS) == 0;
     if (!verdict_is_ok(verdict) && !leftovers) {
         return 0;
     }

@@ -305,7 +305,7 @@ static int check_pair(phases *p, const struct msg_runner_check *request, const b
         verdict_set(out, OUTCOME_NONDETERMINISTIC, NULL,
                     "two runs on the same inputs and memory gave different outputs");
     else if (first != other)
-        verdict_set(out, OUTCOME_UNINITIALISED, PHASES_LEFTOVERS,
+        verdict_set(out, OUTCOME_UNINITIALISED, VERDICT_LEFTOVERS,
                     "the outputs depend on what outputs, scratch or shared memory held before the "
                     "launch, or on where the buffers lie");
     return 0;

@@ -31,9 +31,6 @@ typedef struct phases phases;
 phases *phases_create(gpu *device, phases_launching_fn *launching, void *arg);
 void phases_destroy(phases **self);
 
-/* The detail of uninitialised when it was told by two runs: outputs lie in staging then. */
-#define PHASES_LEFTOVERS "leftovers"
-
 /* phases_load keeps contract, plan and machine code; an earlier candidate is refused (ERR_PROTOCOL). */
 int phases_load(phases *self, const struct msg_runner_load *request, runner_verdict *out, err *e);
 /* phases_check runs the plan once, or (pair_salt) three times; the outputs that go to staging are those of

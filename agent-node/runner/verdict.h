@@ -17,6 +17,9 @@
 
 enum { RUNNER_TEXT_MAX = 1024 };
 
+/* The detail of `uninitialised` when two runs told it: the first one's outputs lie in staging then. */
+#define VERDICT_LEFTOVERS "leftovers"
+
 typedef struct runner_verdict {
     outcome result;
     char detail[OUTCOME_DETAIL_MAX]; /* "write", "input", a pointer into the plan, …; "" when ok */

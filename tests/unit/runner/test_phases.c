@@ -169,7 +169,7 @@ static void what_depends_on_leftovers_is_uninitialised(void **state)
     assert_int_equal(check().result, OUTCOME_OK); /* one run cannot tell */
     runner_verdict v = check_paired();
     assert_int_equal(v.result, OUTCOME_UNINITIALISED);
-    assert_string_equal(v.detail, PHASES_LEFTOVERS);
+    assert_string_equal(v.detail, VERDICT_LEFTOVERS);
     assert_true(host(32768)[1] == 102.0f); /* the first run's outputs are there to be judged */
 }
 
@@ -181,7 +181,7 @@ static void what_is_not_written_is_told_by_the_pair_and_still_exported(void **st
     load_entry("add_all_but_last");
     runner_verdict v = check_paired();
     assert_int_equal(v.result, OUTCOME_UNINITIALISED);
-    assert_string_equal(v.detail, PHASES_LEFTOVERS);
+    assert_string_equal(v.detail, VERDICT_LEFTOVERS);
     assert_memory_equal(&host(32768)[ELEMENTS - 1], &want, 4);
 }
 
