@@ -232,6 +232,7 @@ static bool decode_all(decoder *self)
         if (!decode_part(self))
             return false;
     }
+    decode_expected(p);
     return true;
 }
 

@@ -61,6 +61,10 @@ decode_fn decode_bra, decode_brx, decode_call, decode_ret, decode_exit, decode_t
     decode_shfl, decode_vote, decode_match, decode_redux, decode_activemask, decode_fence,
     decode_nanosleep; /* decode_flow.c */
 
+/* decode_expected: the plain load in front of a loop around cas (the idiom of CUDA's guide and headers) is no
+ * race: what it gives is only what cas expects to find. All ops are decoded. (decode_memory.c) */
+void decode_expected(program *p);
+
 /* PUSH makes room for one more item of an array with a count and gives its place. */
 #define PUSH(items, count) \
     ((items) = decode_room((items), (count), sizeof *(items)), &(items)[(count)++])

@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: MIT */
 #include "agent-node/emulator/decode.h"
 #include "agent-node/emulator/half.h"
+#include "common/scoped.h"
+#include "common/xalloc.h"
 
 /* What a modifier of ld, st, atom or red says. */
 typedef enum word_role { ROLE_SPACE, ROLE_ORDER, ROLE_COUNT, ROLE_TYPE, ROLE_NOTHING } word_role;
@@ -400,4 +402,42 @@ bool decode_atomic(decoder *self)
     self->op->target = (uint32_t)self->p->atomic_count;
     *PUSH(self->p->atomics, self->p->atomic_count) = x;
     return true;
+}
+
+/* ---- what cas expects ---- */
+
+/* One pass over the copies: what goes into an expected register is expected. True: something was new. */
+static bool follow_copies(const program *p, bool *expected)
+{
+    bool found = false;
+    for (size_t k = 0; k < p->part_count; k++) {
+        const program_part *part = &p->parts[k];
+        for (size_t i = 0; i < part->function->code_count; i++) {
+            const op *o = &p->ops[part->first + i];
+            if (strcmp(part->function->code[i].opcode, "mov") != 0 || !expected[o->d] ||
+                o->a == 0 || o->b != 0 || expected[o->a])
+                continue;
+            expected[o->a] = found = true;
+        }
+    }
+    return found;
+}
+
+void decode_expected(program *p)
+{
+    bool some = false;
+    SCOPED(scoped_free) bool *expected = xcalloc(p->unit_count + 1, sizeof *expected);
+    for (size_t i = 0; i < p->atomic_count; i++) {
+        if (p->atomics[i].apply != atomic_cas)
+            continue;
+        expected[p->atomics[i].b] = some = true;
+    }
+    while (some && follow_copies(p, expected))
+        ;
+    for (size_t i = 0; some && i < p->access_count; i++) {
+        mem_access *a = &p->accesses[i];
+        if (!a->is_store && a->count == 1 && a->order == ORDER_WEAK && a->units[0] != 0 &&
+            expected[a->units[0]])
+            a->order = ORDER_RELAXED;
+    }
 }

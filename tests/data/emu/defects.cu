@@ -343,6 +343,23 @@ KERNEL(shared_race_atomic_and_plain)
         (float)s[(i + 1) % 4]; // BUG race
 }
 
+KERNEL(shared_race_beside_compare_and_swap)
+{
+    __shared__ int s;
+    if (threadIdx.x == 0)
+        s = 0;
+    __syncthreads();
+    if (threadIdx.x == 40)
+        s = 5;
+    int old = s, expected; // BUG race
+    do {
+        expected = old;
+        old = atomicCAS(&s, expected, expected + 1);
+    } while (old != expected);
+    __syncthreads();
+    out[threadIdx.x] = (float)s;
+}
+
 KERNEL(shared_race_in_a_loop)
 {
     __shared__ float s[64];

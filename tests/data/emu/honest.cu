@@ -436,3 +436,50 @@ KERNEL(dynamic_parts)
     const int r = blockDim.x - 1 - t;
     out[r] = values[r] * __half2float(halves[r]) * bytes[r];
 }
+
+// Sums by compare-and-swap as CUDA's guide writes them: the first read is a plain one. out[0] = sum of all,
+// in double and f32, in shared and global memory.
+KERNEL(sums_by_compare_and_swap)
+{
+    __shared__ unsigned long long total;
+    float *whole = reinterpret_cast<float *>(&work[1]);
+    if (threadIdx.x == 0)
+        total = 0;
+    __syncthreads();
+    unsigned long long old = total, expected;
+    do {
+        expected = old;
+        old = atomicCAS(&total, expected, __double_as_longlong(in[ID] + __longlong_as_double(expected)));
+    } while (old != expected);
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        float is = *whole, before;
+        do {
+            before = is;
+            is = __int_as_float(atomicCAS(reinterpret_cast<int *>(whole), __float_as_int(before),
+                                          __float_as_int(before + (float)__longlong_as_double(total))));
+        } while (__float_as_int(is) != __float_as_int(before));
+        __threadfence();
+        if (atomicAdd(&work[0], 1) == gridDim.x - 1) {
+            __threadfence();
+            out[0] = *reinterpret_cast<volatile float *>(whole);
+        }
+    }
+}
+
+// atomicAdd of bf16, which CUDA's headers write as such a loop. out[block] = number of threads.
+KERNEL(sums_of_bf16)
+{
+    __shared__ __nv_bfloat162 pair;
+    __shared__ __nv_bfloat16 single;
+    if (threadIdx.x == 0) {
+        pair = __floats2bfloat162_rn(0.0f, 0.0f);
+        single = __float2bfloat16(0.0f);
+    }
+    __syncthreads();
+    atomicAdd(&pair, __floats2bfloat162_rn(1.0f, 0.0f));
+    atomicAdd(&single, __float2bfloat16(1.0f));
+    __syncthreads();
+    if (threadIdx.x == 0)
+        out[blockIdx.x] = (__low2float(pair) + __bfloat162float(single)) / 2;
+}

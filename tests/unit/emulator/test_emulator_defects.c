@@ -65,6 +65,7 @@ static const defect defects[] = {
     {"shared_race_in_a_warp", 1, 32, 0, EMU_RACE_SHARED, "thread (1,0,0) of the block has written"},
     {"shared_race_of_halves", 1, 64, 0, EMU_RACE_SHARED, "writes 2 bytes"},
     {"shared_race_atomic_and_plain", 1, 64, 0, EMU_RACE_SHARED, "has written"},
+    {"shared_race_beside_compare_and_swap", 1, 64, 0, EMU_RACE_SHARED, "has written"},
     {"shared_race_in_a_loop", 1, 64, 0, EMU_RACE_SHARED, "since the last barrier"},
     {"global_race_in_a_block", 1, 64, 0, EMU_RACE_GLOBAL, "of work"},
     {"global_race_of_writers", 4, 64, 0, EMU_RACE_GLOBAL, "work[0]"},

@@ -115,6 +115,12 @@ static double with_next(const shot *s, size_t i)
     return (double)(s->in[i] + (i < 19 ? s->in[i + 1] : 0.0f));
 }
 
+static double threads_of_block(const shot *s, size_t i)
+{
+    (void)i;
+    return s->block;
+}
+
 static double one(const shot *s, size_t i)
 {
     (void)s;
@@ -178,6 +184,8 @@ static const honest kernels[] = {
     {"transposed_tile", 1, 256, 0, 1024, 992, transposed},
     {"counting_barrier", 3, 128, 0, 384, 3, positives},
     {"calls_from_both_sides", 2, 96, 0, 192, 192, called},
+    {"sums_by_compare_and_swap", 8, 64, 0, 512, 1, whole_sum},
+    {"sums_of_bf16", 3, 128, 0, 384, 3, threads_of_block},
     {"dynamic_parts", 1, 64, 64 * 7, 64, 64, times_index},
 };
 enum { KERNELS = sizeof kernels / sizeof *kernels };
