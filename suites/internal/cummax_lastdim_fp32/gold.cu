@@ -23,12 +23,14 @@ __device__ __forceinline__ best nothing()
 // `a` comes before `b`.
 __device__ __forceinline__ best later(best a, best b)
 {
-    return b.index >= 0 && !(b.value < a.value) && (a.value == a.value || b.value != b.value) ? b : a;
+    return b.index >= 0 && !(b.value < a.value) && (a.value == a.value || b.value != b.value) ? b
+                                                                                              : a;
 }
 
 __device__ __forceinline__ best from_left(best b, int offset)
 {
-    return best{__shfl_up_sync(0xffffffffu, b.value, offset), __shfl_up_sync(0xffffffffu, b.index, offset)};
+    return best{__shfl_up_sync(0xffffffffu, b.value, offset),
+                __shfl_up_sync(0xffffffffu, b.index, offset)};
 }
 
 // Element `at` of a row; what lies behind its end does not matter, since nothing follows it.
@@ -75,9 +77,11 @@ __device__ __forceinline__ best warp_scan(best b, int lane)
 }
 
 template <bool VEC>
-__device__ __forceinline__ void scan_row(const float *x, float *values, long long *indices, int cols)
+__device__ __forceinline__ void scan_row(const float *x, float *values, long long *indices,
+                                         int cols)
 {
-    __shared__ best totals[2][WARPS]; // of the tile's warps; two sets, so that one barrier a tile is enough
+    __shared__ best
+        totals[2][WARPS]; // of the tile's warps; two sets, so that one barrier a tile is enough
     const long long start = (long long)blockIdx.x * cols;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     best carry = nothing();

@@ -112,25 +112,28 @@ __device__ __forceinline__ void norm_row(const __nv_bfloat16 *x, const __nv_bflo
 } // namespace
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-    layernorm_silu_4096(const __nv_bfloat16 *__restrict__ x, const __nv_bfloat16 *__restrict__ weight,
-                   const __nv_bfloat16 *__restrict__ bias, __nv_bfloat16 *__restrict__ y, int cols,
-                   float eps)
+    layernorm_silu_4096(const __nv_bfloat16 *__restrict__ x,
+                        const __nv_bfloat16 *__restrict__ weight,
+                        const __nv_bfloat16 *__restrict__ bias, __nv_bfloat16 *__restrict__ y,
+                        int cols, float eps)
 {
     norm_row<2>(x, weight, bias, y, cols, eps);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-    layernorm_silu_8192(const __nv_bfloat16 *__restrict__ x, const __nv_bfloat16 *__restrict__ weight,
-                   const __nv_bfloat16 *__restrict__ bias, __nv_bfloat16 *__restrict__ y, int cols,
-                   float eps)
+    layernorm_silu_8192(const __nv_bfloat16 *__restrict__ x,
+                        const __nv_bfloat16 *__restrict__ weight,
+                        const __nv_bfloat16 *__restrict__ bias, __nv_bfloat16 *__restrict__ y,
+                        int cols, float eps)
 {
     norm_row<4>(x, weight, bias, y, cols, eps);
 }
 
 extern "C" __global__ void __launch_bounds__(THREADS)
-    layernorm_silu_any(const __nv_bfloat16 *__restrict__ x, const __nv_bfloat16 *__restrict__ weight,
-                  const __nv_bfloat16 *__restrict__ bias, __nv_bfloat16 *__restrict__ y, int cols,
-                  float eps)
+    layernorm_silu_any(const __nv_bfloat16 *__restrict__ x,
+                       const __nv_bfloat16 *__restrict__ weight,
+                       const __nv_bfloat16 *__restrict__ bias, __nv_bfloat16 *__restrict__ y,
+                       int cols, float eps)
 {
     __shared__ float parts[2][WARPS];
     const __nv_bfloat16 *from = x + (long long)blockIdx.x * cols;
@@ -146,7 +149,7 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
     const float scale = rsqrtf(block_sum(spread, parts[1]) / (float)cols + eps);
     for (int i = threadIdx.x; i < cols; i += THREADS)
-        to[i] = __float2bfloat16_rn(silu((__bfloat162float(from[i]) - mean) * scale *
-                                             __bfloat162float(weight[i]) +
-                                         __bfloat162float(bias[i])));
+        to[i] = __float2bfloat16_rn(
+            silu((__bfloat162float(from[i]) - mean) * scale * __bfloat162float(weight[i]) +
+                 __bfloat162float(bias[i])));
 }

@@ -6,13 +6,13 @@
 namespace {
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
-constexpr int VECTORS = 2; // loads in flight a thread
+constexpr int VECTORS = 2;               // loads in flight a thread
 constexpr unsigned LOWEST = 0xfc00fc00u; // -Inf twice
 
 __device__ __forceinline__ unsigned max2(unsigned a, unsigned b)
 {
-    const __half2 top = __hmax2_nan(*reinterpret_cast<const __half2 *>(&a),
-                                    *reinterpret_cast<const __half2 *>(&b));
+    const __half2 top =
+        __hmax2_nan(*reinterpret_cast<const __half2 *>(&a), *reinterpret_cast<const __half2 *>(&b));
     return *reinterpret_cast<const unsigned *>(&top);
 }
 

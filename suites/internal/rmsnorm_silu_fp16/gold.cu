@@ -112,6 +112,5 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     }
     const float scale = rsqrtf(block_sum(sum) / (float)cols + eps);
     for (int i = threadIdx.x; i < cols; i += THREADS)
-        to[i] = __float2half_rn(
-            silu(__half2float(from[i]) * scale * __half2float(weight[i])));
+        to[i] = __float2half_rn(silu(__half2float(from[i]) * scale * __half2float(weight[i])));
 }

@@ -28,7 +28,8 @@ __device__ __forceinline__ float top8(uint4 v)
 
 __device__ __forceinline__ unsigned exps(unsigned word, float top)
 {
-    const __nv_bfloat162 h = __floats2bfloat162_rn(__expf(low(word) - top), __expf(high(word) - top));
+    const __nv_bfloat162 h =
+        __floats2bfloat162_rn(__expf(low(word) - top), __expf(high(word) - top));
     return *reinterpret_cast<const unsigned *>(&h);
 }
 
@@ -71,8 +72,8 @@ __device__ __forceinline__ void numerator_row(const __nv_bfloat16 *x, __nv_bfloa
     for (int v = 0; v < VECTORS; v++) {
         const int i = v * THREADS + threadIdx.x;
         if (i < count)
-            to[i] = make_uint4(exps(row[v].x, top), exps(row[v].y, top),
-                               exps(row[v].z, top), exps(row[v].w, top));
+            to[i] = make_uint4(exps(row[v].x, top), exps(row[v].y, top), exps(row[v].z, top),
+                               exps(row[v].w, top));
     }
 }
 } // namespace

@@ -1,4 +1,4 @@
-// Nothing keeps the next step from overwriting what slow threads of this one still read.
+// Factors are read from shared memory before the other warps have written theirs.
 // SPDX-License-Identifier: MIT
 #include <cuda_bf16.h>
 
@@ -19,9 +19,9 @@ extern "C" __global__ void matmul(const __nv_bfloat16 *__restrict__ a,
         bs[threadIdx.y][threadIdx.x] =
             in_b ? __bfloat162float(b[batch * k * n + (long long)(first + threadIdx.y) * n + col])
                  : 0.0f;
-        __syncthreads();
         for (int i = 0; i < 16; i++)
             sum += as[threadIdx.y][i] * bs[i][threadIdx.x];
+        __syncthreads();
     }
     if (row < m && col < n)
         y[batch * m * n + (long long)row * n + col] = __float2bfloat16_rn(sum);

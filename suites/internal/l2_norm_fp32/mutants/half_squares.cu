@@ -14,8 +14,7 @@ extern "C" __global__ void l2_norm(const float *__restrict__ x, float *__restric
     __shared__ float parts[8];
     const float *row = x + (long long)blockIdx.x * cols;
     float sum = 0.0f;
-    for (int i = threadIdx.x; i < cols; i += blockDim.x)
-        {
+    for (int i = threadIdx.x; i < cols; i += blockDim.x) {
         const float f = __half2float(__float2half_rn(row[i]));
         sum += f * f;
     }

@@ -14,7 +14,6 @@ __device__ int lower_bound(const long long *ids, int n, long long segment)
     return low;
 }
 
-
 extern "C" __global__ void running_sums(const float *__restrict__ x, float *__restrict__ running,
                                         int n)
 {

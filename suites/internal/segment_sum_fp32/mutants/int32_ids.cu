@@ -15,8 +15,7 @@ __device__ int lower_bound(const int *ids, int n, long long segment)
 }
 
 // A warp a segment.
-extern "C" __global__ void segment_sum(const float *__restrict__ x,
-                                       const int *__restrict__ ids,
+extern "C" __global__ void segment_sum(const float *__restrict__ x, const int *__restrict__ ids,
                                        const float *__restrict__ base, float *__restrict__ y, int n,
                                        int segments)
 {

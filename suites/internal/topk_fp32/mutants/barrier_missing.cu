@@ -1,4 +1,4 @@
-// A round overwrites shared memory that slow warps of the last round still read.
+// What the warps found is read before all have written it.
 // SPDX-License-Identifier: MIT
 struct best {
     float value;
@@ -32,11 +32,11 @@ extern "C" __global__ void topk(const float *__restrict__ x, float *__restrict__
         }
         if (threadIdx.x % 32 == 0)
             parts[threadIdx.x / 32] = b;
-        __syncthreads();
         last = parts[0];
         for (int i = 1; i < 8; i++)
             if (ahead(parts[i], last))
                 last = parts[i];
+        __syncthreads();
         if (threadIdx.x == 0) {
             values[(long long)blockIdx.x * top + round] = last.value;
             indices[(long long)blockIdx.x * top + round] = last.index;

