@@ -67,6 +67,11 @@ int judge_contract(judge *self, judge_contract_report *out, err *e)
     return want_open(self, e) < 0 ? -1 : self->ops->contract(self->impl, out, e);
 }
 
+int judge_validate(judge *self, judge_validation *out, err *e)
+{
+    return want_open(self, e) < 0 ? -1 : self->ops->validate(self->impl, out, e);
+}
+
 int judge_draw(judge *self, const judge_draw_request *request, judge_staging *out, err *e)
 {
     if (want_open(self, e) < 0)
@@ -94,6 +99,12 @@ int judge_baseline_run(judge *self, const judge_baseline_request *request, judge
 }
 
 /* ---- results ---- */
+
+void judge_validation_fini(judge_validation *self)
+{
+    free(self->json);
+    *self = (judge_validation){0};
+}
 
 void judge_contract_report_fini(judge_contract_report *self)
 {

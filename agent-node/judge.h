@@ -83,6 +83,19 @@ typedef struct judge_contract_report {
 int judge_contract(judge *self, judge_contract_report *out, err *e);
 void judge_contract_report_fini(judge_contract_report *self);
 
+typedef struct judge_validation {
+    bool passed;
+    char failed[JUDGE_DETAIL_MAX]; /* the first check that failed; "" */
+    char text[JUDGE_TEXT_MAX];     /* what it said */
+    char *json;                    /* {"checks":[{"name","ok","text"}]} */
+} judge_validation;
+
+/* judge_validate asks whether the problem is fit to judge by (agent-node/judge/validate.py): the
+ * reference keeps the contract and passes 100 seeds, every input matters, no output is constant, every
+ * family leaves something to compare, the benchmark is large enough. A check that says no is a result. */
+int judge_validate(judge *self, judge_validation *out, err *e);
+void judge_validation_fini(judge_validation *self);
+
 typedef struct judge_draw_request {
     const contract_shape *shape;
     int64_t seed;       /* secret; slot i draws other values of the same family */

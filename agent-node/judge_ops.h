@@ -17,6 +17,7 @@ typedef struct judge_ops {
     void (*destroy)(void *impl);
     int (*open)(void *impl, const contract *terms, const char *reference, const char *file, err *e);
     int (*contract)(void *impl, judge_contract_report *out, err *e);
+    int (*validate)(void *impl, judge_validation *out, err *e);
     int (*draw)(void *impl, const judge_draw_request *request, judge_staging *out, err *e);
     int (*compare)(void *impl, int64_t slot, int64_t salt, judge_comparison *out, err *e);
     int (*baseline)(void *impl, const judge_baseline_request *request, judge_baseline *out, err *e);

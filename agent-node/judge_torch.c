@@ -30,6 +30,7 @@ enum {
     START_MS = 240 * 1000,
     OPEN_MS = 60 * 1000,
     CONTRACT_MS = 300 * 1000,
+    VALIDATE_MS = 600 * 1000,
     DRAW_MS = 120 * 1000,
     COMPARE_MS = 120 * 1000,
     BASELINE_MS = 900 * 1000
@@ -268,6 +269,52 @@ static int torch_contract(void *impl, judge_contract_report *out, err *e)
     return reply == NULL ? -1 : read_contract(json_doc_root(reply), out, e);
 }
 
+/* ---- validate ---- */
+
+static void cut(char *out, size_t size, const char *text)
+{
+    int written = snprintf(out, size, "%s", text);
+    if (written >= 0 && (size_t)written >= size)
+        out[str_utf8_valid(out, size - 1)] = '\0';
+}
+
+static int read_validation(const json *reply, judge_validation *out, err *e)
+{
+    const json *checks = json_get(reply, "checks");
+    if (json_size(checks) == 0)
+        return broken("validate", e);
+    judge_validation got = {.passed = true};
+    for (size_t i = 0; i < json_size(checks); i++) {
+        const json *row = json_at(checks, i);
+        if (!got.passed || json_bool(json_get(row, "ok"), false))
+            continue;
+        got.passed = false;
+        cut(got.failed, sizeof got.failed, json_str(json_get(row, "name"), ""));
+        cut(got.text, sizeof got.text, json_str(json_get(row, "text"), ""));
+    }
+    SCOPED(json_destroy) json *kept = json_new_object();
+    json *copy = json_copy(checks);
+    json_set(kept, "checks", &copy);
+    got.json = json_dump(kept);
+    *out = got;
+    return 0;
+}
+
+static int torch_validate(void *impl, judge_validation *out, err *e)
+{
+    judge_torch *self = impl;
+    json *cases = cases_json(self->terms, e);
+    if (cases == NULL)
+        return -1;
+    SCOPED(json_destroy) json *request = request_new("validate");
+    json_set(request, "cases", &cases);
+    if (want_process(self, e) < 0)
+        return -1;
+    self->drawn = false;
+    SCOPED(json_doc_destroy) json_doc *reply = ask(self, &request, VALIDATE_MS, e);
+    return reply == NULL ? -1 : read_validation(json_doc_root(reply), out, e);
+}
+
 /* ---- draw ---- */
 
 static judge_span *read_spans(const json *rows, size_t *count)
@@ -350,13 +397,6 @@ static int torch_draw(void *impl, const judge_draw_request *request, judge_stagi
 }
 
 /* ---- compare ---- */
-
-static void cut(char *out, size_t size, const char *text)
-{
-    int written = snprintf(out, size, "%s", text);
-    if (written >= 0 && (size_t)written >= size)
-        out[str_utf8_valid(out, size - 1)] = '\0';
-}
 
 static int torch_compare(void *impl, int64_t slot, int64_t salt, judge_comparison *out, err *e)
 {
@@ -551,7 +591,7 @@ static void read_facts(const json_doc *doc, judge_facts *out)
                          .simulated = json_bool(json_get(row, "simulated"), false)};
 }
 
-static const judge_ops torch_ops = {torch_destroy, torch_open,    torch_contract,
+static const judge_ops torch_ops = {torch_destroy, torch_open,    torch_contract, torch_validate,
                                     torch_draw,    torch_compare, torch_baseline};
 
 int judge_torch_start(const judge_options *options, judge *out, err *e)

@@ -349,39 +349,87 @@ int pipeline_run(const node_parts *node, ledger *account, const task_spec *spec,
     return ledger_result(account, &p.result, e);
 }
 
-/* ---- contract tasks ---- */
+/* ---- contract and validate tasks ---- */
 
-static int check_contract(const pipeline *p, lane *held, judge_contract_report *report, err *e)
+/* What either asks of the judge; the answer goes into the task's result. */
+typedef int question_fn(judge *j, result_record *out, err *e);
+
+static int ask_contract(judge *j, result_record *out, err *e)
 {
-    judge *j = lane_judge(held, e);
-    if (j == NULL || judge_open(j, p->terms, p->reference, p->spec->reference_file, e) != 0) {
+    judge_contract_report report = {0};
+    if (judge_contract(j, &report, e) != 0) {
         return -1;
     }
-    return judge_contract(j, report, e);
+    out->text = TAKE(report.json);
+    judge_contract_report_fini(&report);
+    return 0;
+}
+
+static int ask_validation(judge *j, result_record *out, err *e)
+{
+    SCOPED(judge_validation_fini) judge_validation report = {0};
+    if (judge_validate(j, &report, e) != 0) {
+        return -1;
+    }
+    out->text = TAKE(report.json);
+    out->result = report.passed ? OUTCOME_OK : OUTCOME_WRONG;
+    out->detail = report.passed ? NULL : xstrdup(report.failed);
+    return 0;
+}
+
+static int ask_judge(const pipeline *p, question_fn *question, result_record *out, err *e)
+{
+    lane *held = lanes_acquire_host(p->node->lanes, p->ledger->cancelled, e);
+    if (held == NULL) {
+        return -1;
+    }
+    judge *j = lane_judge(held, e);
+    bool opened =
+        j != NULL && judge_open(j, p->terms, p->reference, p->spec->reference_file, e) == 0;
+    const judge_facts *facts = opened ? judge_get_facts(j) : NULL;
+    int rc = opened ? question(j, out, e) : -1;
+    if (rc == 0) {
+        out->device_kind = xstrdup(facts->device);
+        out->device = copy_or_null(facts->name);
+        out->torch = copy_or_null(facts->torch);
+    }
+    lanes_release(p->node->lanes, &held);
+    return rc;
+}
+
+static int run_question(const node_parts *node, ledger *account, const task_spec *spec,
+                        question_fn *question, result_record *out, err *e)
+{
+    pipeline p SCOPED(pipeline_fini) = {.node = node, .ledger = account, .spec = spec};
+    int64_t start = clock_mono_us();
+    *out = (result_record){
+        .speedup = (double)NAN, .candidate_ms = (double)NAN, .baseline_ms = (double)NAN};
+    out->reason = xstrdup("a problem is checked, not timed");
+    int rc = load_texts(&p, e) != 0 ? -1 : ask_judge(&p, question, out, e);
+    out->wall_ms = (double)(clock_mono_us() - start) / 1000.0;
+    return rc;
 }
 
 int pipeline_contract(const node_parts *node, ledger *account, const task_spec *spec, err *e)
 {
-    pipeline p SCOPED(pipeline_fini) = {.node = node, .ledger = account, .spec = spec};
-    SCOPED(judge_contract_report_fini) judge_contract_report report = {0};
-    int64_t start = clock_mono_us();
-    if (load_texts(&p, e) != 0) {
-        return -1;
+    SCOPED(result_record_fini) result_record result = {0};
+    return run_question(node, account, spec, ask_contract, &result, e) != 0
+               ? -1
+               : ledger_result(account, &result, e);
+}
+
+int pipeline_validate(const node_parts *node, ledger *account, const task_spec *spec, err *e)
+{
+    SCOPED(result_record_fini) result_record result = {0};
+    err why = {0};
+    if (run_question(node, account, spec, ask_validation, &result, &why) != 0) {
+        if (why.code != ERR_CONFIG) {
+            *e = why;
+            return -1;
+        }
+        result.result = OUTCOME_WRONG;
+        result.detail = xstrdup("reference");
+        result.text = xstrdup(why.text);
     }
-    lane *held = lanes_acquire_host(node->lanes, account->cancelled, e);
-    if (held == NULL) {
-        return -1;
-    }
-    int rc = check_contract(&p, held, &report, e);
-    lanes_release(node->lanes, &held);
-    if (rc != 0) {
-        return -1;
-    }
-    result_record result = {.speedup = (double)NAN,
-                            .candidate_ms = (double)NAN,
-                            .baseline_ms = (double)NAN,
-                            .wall_ms = (double)(clock_mono_us() - start) / 1000.0};
-    result.text = report.json;
-    result.reason = (char *)(uintptr_t) "a contract is checked, not timed";
     return ledger_result(account, &result, e);
 }

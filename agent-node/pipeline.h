@@ -88,5 +88,8 @@ int pipeline_run(const node_parts *node, ledger *account, const task_spec *spec,
                  const checkpoint *done, err *e);
 /* pipeline_contract runs a `contract` task: the reference keeps the promises of the contract. */
 int pipeline_contract(const node_parts *node, ledger *account, const task_spec *spec, err *e);
+/* pipeline_validate runs a `validate` task: is the problem fit to judge by? What is wrong with its
+ * files is the result `wrong`, with the check's name as detail. */
+int pipeline_validate(const node_parts *node, ledger *account, const task_spec *spec, err *e);
 
 #endif

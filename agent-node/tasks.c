@@ -93,6 +93,9 @@ static int run_spec(const tasks *self, ledger *account, const struct msg_lease *
     if (strcmp(spec->kind, "contract") == 0) {
         return pipeline_contract(&self->parts, account, spec, e);
     }
+    if (strcmp(spec->kind, "validate") == 0) {
+        return pipeline_validate(&self->parts, account, spec, e);
+    }
     if (strcmp(spec->kind, "synthesize") == 0) {
         return pipeline_run(&self->parts, account, spec, &done, e);
     }

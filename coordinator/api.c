@@ -236,7 +236,9 @@ static void on_give_back(const api_call *call)
     memccpy(how.text, b->text, 0, sizeof how.text - 1);
     const handout_ack ack = ack_of(call);
     handout_end(c, &how, &ack);
-    if (is_hopeless(b) && sched_get(c->options.run->tasks, task)->kind == SCHED_CONTRACT) {
+    bool decides = c->options.run->kind == RUN_EVAL &&
+                   sched_get(c->options.run->tasks, task)->kind == SCHED_CONTRACT;
+    if (is_hopeless(b) && decides) {
         err_set(&e, ERR_CONFIG, "%s", b->text);
         coord_stop(c, COORD_REFUSED, &e);
     }
@@ -288,10 +290,12 @@ static void apply_stage(coord *c, const record_job *job)
                     &job->record->record);
 }
 
-/* A contract that does not hold is the suite author's fault: the run must not be. */
+/* A contract that does not hold is the suite author's fault: an evaluation must not be. A validation
+ * is made to find it. */
 static void judge_contract(coord *c, const sched_task *task, const result_record *r)
 {
-    if (task->kind != SCHED_CONTRACT || r->result == OUTCOME_OK || !outcome_is_scored(r->result))
+    if (c->options.run->kind != RUN_EVAL || task->kind != SCHED_CONTRACT ||
+        r->result == OUTCOME_OK || !outcome_is_scored(r->result))
         return;
     err e = {0};
     err_set(&e, ERR_CONFIG, "%s", r->text && *r->text ? r->text : "the contract task failed");

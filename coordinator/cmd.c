@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buf.h"
 #include "common/file.h"
+#include "common/json.h"
 #include "common/scoped.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "store/store.h"
 
-enum { COMMANDS_MAX = 64, ARGUMENTS_MAX = 64 };
+enum { COMMAND_MAX = 64 * 1024, COMMANDS_MAX = 64, ARGUMENTS_MAX = 64 };
 
 int cmd_exit_of(const err *e)
 {
@@ -46,6 +48,25 @@ char *cmd_db_path(const cmd_program *program, const char *given, err *e)
         return file_join(program->home, ".local/share/ce/ce.db");
     err_set(e, ERR_USAGE, "no place for the database: give --db FILE, or set CE_HOME");
     return NULL;
+}
+
+int cmd_print_json(const json *document)
+{
+    SCOPED(scoped_free) char *text = json_dump_pretty(document);
+    fputs(text, stdout);
+    return CMD_EXIT_COMPLETE;
+}
+
+char *cmd_typed(const cmd_call *call)
+{
+    buf out;
+    buf_init(&out, COMMAND_MAX);
+    for (int i = 0; i < call->argc; i++) {
+        const char *word = call->argv[i];
+        bool plain = *word && !word[strcspn(word, " \t\n'\"\\$`*?[](){}<>|&;#~!")];
+        buf_printf(&out, plain ? "%s%s" : "%s'%s'", i ? " " : "", word);
+    }
+    return buf_take(&out);
 }
 
 void cmd_print_help(const cmd_program *program, FILE *out)
@@ -96,15 +117,46 @@ static int usage(const cmd_program *program, const char *format, const char *nam
     return CMD_EXIT_USAGE;
 }
 
-static int help(const cmd_program *program, const char *name)
+/* find_words: a command is named by one word or by two; *words says how many of argv it took. */
+static const cmd_entry *find_words(const cmd_program *program, int argc, char **argv, int *words)
 {
-    if (!name) {
+    *words = 1;
+    const cmd_entry *entry = cmd_find(program, argv[0]);
+    if (entry || argc < 2)
+        return entry;
+    SCOPED(scoped_free) char *both = xasprintf("%s %s", argv[0], argv[1]);
+    *words = 2;
+    return cmd_find(program, both);
+}
+
+/* unknown names what begins with the same word, where there is such. */
+static int unknown(const cmd_program *program, int argc, char **argv)
+{
+    SCOPED(buf_fini) buf verbs;
+    buf_init(&verbs, COMMAND_MAX);
+    SCOPED(scoped_free) char *prefix = xasprintf("%s ", argv[0]);
+    for (const cmd_entry *const *at = program->commands; *at; at++) {
+        if (str_starts((*at)->cli->name, prefix))
+            buf_printf(&verbs, "%s%s", verbs.size ? ", " : "", (*at)->cli->name + strlen(prefix));
+    }
+    if (!verbs.size)
+        return usage(program, "there is no command", argv[0]);
+    fprintf(stderr, "%s %s: %s%s%s: want one of %s\n", program->name, argv[0],
+            argc > 1 ? "there is no `" : "what to do", argc > 1 ? argv[1] : "",
+            argc > 1 ? "`" : " is missing", buf_text(&verbs));
+    return CMD_EXIT_USAGE;
+}
+
+static int help(const cmd_program *program, int argc, char **argv)
+{
+    if (argc == 0) {
         cmd_print_help(program, stdout);
         return CMD_EXIT_COMPLETE;
     }
-    const cmd_entry *entry = cmd_find(program, name);
+    int words;
+    const cmd_entry *entry = find_words(program, argc, argv, &words);
     if (!entry)
-        return usage(program, "there is no command", name);
+        return unknown(program, argc, argv);
     cli_print_help(entry->cli, program->name, stdout);
     return CMD_EXIT_COMPLETE;
 }
@@ -143,7 +195,9 @@ static int run_prepared(const cmd_program *program, const cmd_entry *entry, cmd_
     return code < 0 ? fail(program, entry, &e) : code;
 }
 
-static int run_entry(const cmd_program *program, const cmd_entry *entry, int argc, char **argv)
+/* argv[words] is the first option or argument. */
+static int run_entry(const cmd_program *program, const cmd_entry *entry, int words, int argc,
+                     char **argv)
 {
     err e = {0};
     SCOPED(scoped_free) char *options = xcalloc(1, entry->options_size ? entry->options_size : 1);
@@ -153,8 +207,8 @@ static int run_entry(const cmd_program *program, const cmd_entry *entry, int arg
     cmd_call call = {
         .program = program, .options = options, .arguments = arguments, .argc = argc, .argv = argv};
     bool asked = false;
-    if (cli_parse(entry->cli, argc - 1, argv + 1, options, arguments, &call.argument_count, &asked,
-                  &e))
+    if (cli_parse(entry->cli, argc - words, argv + words, options, arguments, &call.argument_count,
+                  &asked, &e))
         return fail(program, entry, &e);
     if (asked) {
         cli_print_help(entry->cli, program->name, stdout);
@@ -171,12 +225,13 @@ int cmd_dispatch(const cmd_program *program, int argc, char **argv)
     }
     const char *name = argv[1];
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
-        return help(program, argc > 2 ? argv[2] : NULL);
+        return help(program, argc - 2, argv + 2);
     if (strcmp(name, "--version") == 0) {
         printf("%s %s\n", program->name, program->version);
         return CMD_EXIT_COMPLETE;
     }
-    const cmd_entry *entry = cmd_find(program, name);
-    return entry ? run_entry(program, entry, argc, argv)
-                 : usage(program, "there is no command", name);
+    int words;
+    const cmd_entry *entry = find_words(program, argc - 1, argv + 1, &words);
+    return entry ? run_entry(program, entry, words, argc, argv)
+                 : unknown(program, argc - 1, argv + 1);
 }

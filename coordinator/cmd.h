@@ -18,6 +18,7 @@
 #include "common/cli.h"
 #include "common/err.h"
 
+struct json;
 struct store;
 
 /* Exit codes of ce-coord. Scripts rely on them: never renumber. */
@@ -43,6 +44,13 @@ enum {
     {                                                                                    \
         .name = "db", .type = CLI_STR, .offset = offsetof(options, db), .value = "FILE", \
         .help = "database (default $CE_HOME/ce.db, else the XDG data folder)"            \
+    }
+
+/* The row of --suites, the same in every command that has it. */
+#define CMD_OPTION_SUITES(options)                                                              \
+    {                                                                                           \
+        .name = "suites", .type = CLI_STR, .offset = offsetof(options, suites), .value = "DIR", \
+        .help = "folder that holds the suites (default: the installed ones)"                    \
     }
 
 typedef struct cmd_call {
@@ -87,6 +95,10 @@ const cmd_entry *cmd_find(const cmd_program *program, const char *name);
 int cmd_exit_of(const err *e);
 /* cmd_db_path: `given`, else $CE_HOME/ce.db, else ce/ce.db in the XDG data folder. Caller frees. */
 char *cmd_db_path(const cmd_program *program, const char *given, err *e);
+/* cmd_typed is the command line as typed, quoted where a shell needs it. Caller frees. */
+char *cmd_typed(const cmd_call *call);
+/* cmd_print_json prints a document; the result is CMD_EXIT_COMPLETE. */
+int cmd_print_json(const struct json *document);
 /* cmd_print_help lists the commands. */
 void cmd_print_help(const cmd_program *program, FILE *out);
 /* cmd_print_reference writes docs/cli.md: every command's help. */

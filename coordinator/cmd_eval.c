@@ -5,9 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buf.h"
 #include "common/file.h"
-#include "common/id.h"
 #include "common/scoped.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -16,7 +14,7 @@
 #include "coordinator/eval.h"
 #include "coordinator/settings.h"
 
-enum { COMMAND_MAX = 64 * 1024, SAMPLES_MAX = 1000, NOT_GIVEN = -1 };
+enum { SAMPLES_MAX = 1000, NOT_GIVEN = -1 };
 
 typedef struct options {
     const char *suite, *only, *device, *arch, *bind, *resume, *out, *db, *suites, *python, *fake,
@@ -242,30 +240,12 @@ static char *copy(const char *text)
 {
     return text ? xstrdup(text) : NULL;
 }
-
-static int check_device(const char *device, err *e)
-{
-    static const char *const known[] = {"auto", "cuda", "emu", "fake", NULL};
-    for (const char *const *at = known; *at; at++) {
-        if (strcmp(*at, device) == 0)
-            return 0;
-    }
-    return err_set(e, ERR_USAGE, "--device %s: want auto, cuda, emu or fake", device);
-}
-
 static int check_arch(const char *arch, err *e)
 {
     size_t digits = arch && str_starts(arch, "sm_") ? strspn(arch + 3, "0123456789") : 0;
     if (!arch || (digits >= 2 && strlen(arch + 3 + digits) <= 1))
         return 0;
     return err_set(e, ERR_USAGE, "--arch %s: write sm_NN, for example sm_80 or sm_90a", arch);
-}
-
-static int64_t random_seed(void)
-{
-    uint64_t bits;
-    id_random(&bits, sizeof bits);
-    return (int64_t)(bits >> 16); /* 48 bits: exact in every reader of JSON */
 }
 
 static int add_ceilings(const options *o, settings *s, err *e)
@@ -315,11 +295,11 @@ static int fill_new(const options *o, settings *s, err *e)
     s->arch = copy(o->arch);
     s->samples = o->samples ? o->samples : 1;
     s->limit = o->limit;
-    s->seed = o->seed == NOT_GIVEN ? random_seed() : o->seed;
+    s->seed = o->seed == NOT_GIVEN ? settings_random_seed() : o->seed;
     s->target = o->target > 0 ? o->target : 1.0;
     if (!s->node_timeout_ms)
         s->node_timeout_ms = SETTINGS_NODE_TIMEOUT_MS;
-    if (check_device(s->device, e) || check_arch(s->arch, e) ||
+    if (settings_check_device(s->device, e) || check_arch(s->arch, e) ||
         split_names(o->suite, "suite", &s->suites, &s->suite_count, e) ||
         split_names(o->only, "only", &s->only, &s->only_count, e))
         return -1;
@@ -358,18 +338,6 @@ static int check_resume(const options *o, err *e)
     return 0;
 }
 
-static char *typed(const cmd_call *call)
-{
-    buf out;
-    buf_init(&out, COMMAND_MAX);
-    for (int i = 0; i < call->argc; i++) {
-        const char *word = call->argv[i];
-        bool plain = *word && !word[strcspn(word, " \t\n'\"\\$`*?[](){}<>|&;#~!")];
-        buf_printf(&out, plain ? "%s%s" : "%s'%s'", i ? " " : "", word);
-    }
-    return buf_take(&out);
-}
-
 static int run_eval(const cmd_call *call, err *e)
 {
     const options *o = call->options;
@@ -381,7 +349,7 @@ static int run_eval(const cmd_call *call, err *e)
             "database of your own (--db FILE) beside another run");
     if (fill_common(o, &wanted, e) || (o->resume ? check_resume(o, e) : fill_new(o, &wanted, e)))
         return -1;
-    SCOPED(scoped_free) char *as_typed = typed(call);
+    SCOPED(scoped_free) char *as_typed = cmd_typed(call);
     const eval_request request = {.wanted = &wanted,
                                   .resume = o->resume,
                                   .db = call->db,

@@ -81,8 +81,12 @@ static int begin_new(evaluation *self, const selection *chosen, err *e)
 {
     const eval_request *r = self->request;
     char id[ID_TEXT];
+    SCOPED(docket_destroy) docket *cases = NULL;
+    if (r->purpose && !(cases = r->purpose->docket(r, chosen, e)))
+        return -1;
     const run_request wanted = {.settings = r->wanted,
                                 .selection = chosen,
+                                .docket = cases,
                                 .command = r->command,
                                 .version = r->version,
                                 .now_ms = clock_wall_ms()};
@@ -165,6 +169,16 @@ static int replace_budget(evaluation *self, double usd, err *e)
                : 0;
 }
 
+static int check_purpose(const evaluation *self, err *e)
+{
+    bool validates = self->request->purpose != NULL;
+    if (validates == (self->run->kind == RUN_VALIDATE))
+        return 0;
+    return err_set(e, ERR_USAGE, "run %s is %s: resume it with `%s --resume %s`", self->run->id,
+                   validates ? "an evaluation" : "a validation",
+                   validates ? "eval" : "suite validate", self->run->id);
+}
+
 static int prepare_resumed(evaluation *self, err *e)
 {
     const eval_request *r = self->request;
@@ -175,6 +189,8 @@ static int prepare_resumed(evaluation *self, err *e)
     self->store = store_open(r->db, STORE_OWN, e);
     self->run = self->store ? run_open(self->store, r->resume, clock_wall_ms(), e) : NULL;
     if (!self->run)
+        return -1;
+    if (check_purpose(self, e))
         return -1;
     settings *s = &self->run->settings;
     replace_text(&s->out, r->wanted->out);
@@ -193,7 +209,8 @@ static int prepare_resumed(evaluation *self, err *e)
 static void print_resume(const evaluation *self)
 {
     const eval_request *r = self->request;
-    fprintf(stderr, "resume with: %s eval --resume %s", r->program, self->run->id);
+    fprintf(stderr, "resume with: %s %s --resume %s", r->program,
+            r->purpose ? r->purpose->command : "eval", self->run->id);
     if (r->db_given)
         fprintf(stderr, " --db %s", r->db_given);
     fputc('\n', stderr);
@@ -360,8 +377,12 @@ static int print_file(const char *folder, const char *name, err *e)
     return 0;
 }
 
-static int report(evaluation *self, err *e)
+static int report(evaluation *self, int *code, err *e)
 {
+    const eval_request *r = self->request;
+    const eval_place place = {.store = self->store, .run = self->run->id, .out = self->out};
+    if (r->purpose)
+        return r->purpose->report(r, &place, code, e);
     if (report_write_all(self->store, self->run->id, self->out, e))
         return err_wrap(e, "the run is recorded, but its reports are not");
     if (self->request->json)
@@ -387,9 +408,9 @@ static int conclude(evaluation *self, err *e)
     int code;
     run_state state = verdict_of(self->run->tasks, &code);
     const char *why = stopped(self, &state, &code);
-    if (settle(self, state, e) || report(self, e))
+    if (settle(self, state, e) || report(self, &code, e))
         return -1;
-    if (code == CMD_EXIT_COMPLETE)
+    if (code == CMD_EXIT_COMPLETE || code == CMD_EXIT_NO)
         return code;
     fprintf(stderr, "run %s is %s\n", self->run->id, run_state_name(state));
     if (why)

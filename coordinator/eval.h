@@ -15,7 +15,26 @@
 #include "coordinator/run.h"
 #include "coordinator/settings.h"
 
+struct eval_request;
+
+/* Where a run is: its store, its id, the folder of its reports. */
+typedef struct eval_place {
+    store *store;
+    const char *run, *out;
+} eval_place;
+
+/* What makes a validation another run than an evaluation. */
+typedef struct eval_purpose {
+    const char *command; /* "suite validate": for the command that resumes */
+    /* docket: the cases of a new run; caller owns. */
+    docket *(*docket)(const struct eval_request *request, const selection *chosen, err *e);
+    /* report writes the run's files into the folder `out` and prints what was found. *code is the exit
+     * code of the run so far; a run that shows something wrong makes it CMD_EXIT_NO. */
+    int (*report)(const struct eval_request *request, const eval_place *place, int *code, err *e);
+} eval_purpose;
+
 typedef struct eval_request {
+    const eval_purpose *purpose; /* NULL: entrants compete */
     const settings
         *wanted; /* of a new run; when resuming: what replaces the stored (NULL and 0 do not) */
     const char *resume;      /* RUN, or NULL */
@@ -26,6 +45,7 @@ typedef struct eval_request {
     const char *version;     /* of ce */
     const char *node_binary; /* NULL: ce-node beside this program */
     bool dry_run, yes, json;
+    bool adversarial; /* of a validation: the adversarial kernels, not the mutants */
 } eval_request;
 
 /* eval_run gives the exit code (cmd.h), or -1. */

@@ -115,7 +115,7 @@ static int put_task(store_tx *tx, const creation *c, const task_spec *spec, int6
     SCOPED(scoped_free) char *text = task_spec_write(spec);
     task_row row = {.id = id,
                     .run = c->id,
-                    .kind = spec->kind,
+                    .kind = entrant ? "synthesize" : "contract",
                     .problem = spec->problem,
                     .entrant = entrant,
                     .sample = spec->sample};
@@ -125,7 +125,9 @@ static int put_task(store_tx *tx, const creation *c, const task_spec *spec, int6
 static int put_contract_task(store_tx *tx, const creation *c, size_t i, const texts *t, err *e)
 {
     task_spec spec = spec_of(c, i, t);
-    char kind[] = "contract";
+    const docket *cases = c->request->docket;
+    SCOPED(scoped_free)
+    char *kind = xstrdup(cases && !cases->foreign ? "validate" : "contract");
     spec.kind = kind;
     return put_task(tx, c, &spec, 0, e);
 }
@@ -145,6 +147,32 @@ static int put_sample(store_tx *tx, const creation *c, task_spec *spec, size_t e
     int result = put_task(tx, c, spec, c->entrants[entrant], e);
     replay_clear(spec);
     return result;
+}
+
+/* The kernel on trial stands where gold's would, so that `gold` answers with it. */
+static int put_trial(store_tx *tx, const creation *c, task_spec *spec, const docket_case *t, err *e)
+{
+    SCOPED(scoped_free) char *text = docket_write(t);
+    spec->sample = t->sample;
+    spec->trial = text;
+    if (t->kernel && (artifact_put_text(tx, t->kernel->source, &spec->gold_source, e) ||
+                      artifact_put_text(tx, t->kernel->plan, &spec->gold_plan, e)))
+        return -1;
+    return put_sample(tx, c, spec, t->entrant, e);
+}
+
+static int put_trials(store_tx *tx, const creation *c, size_t i, const texts *t, err *e)
+{
+    const docket *all = c->request->docket;
+    char kind[] = "synthesize";
+    for (size_t k = 0; k < all->count; k++) {
+        task_spec spec = spec_of(c, i, t);
+        spec.kind = kind;
+        if (all->items[k].problem == c->request->selection->problems[i] &&
+            put_trial(tx, c, &spec, &all->items[k], e))
+            return -1;
+    }
+    return 0;
 }
 
 static int put_samples(store_tx *tx, const creation *c, size_t i, const texts *t, err *e)
@@ -168,7 +196,7 @@ static int put_problems(store_tx *tx, const creation *c, err *e)
         SCOPED(texts_fini) texts t = {.contract = NULL};
         if (put_texts(tx, c->request->selection->problems[i], &t, e) ||
             put_problem(tx, c, i, &t, e) || put_contract_task(tx, c, i, &t, e) ||
-            put_samples(tx, c, i, &t, e))
+            (c->request->docket ? put_trials : put_samples)(tx, c, i, &t, e))
             return err_wrap(e, "problem %s", c->request->selection->problems[i]->id);
     }
     return 0;
@@ -206,6 +234,7 @@ static int put_run(store_tx *tx, const creation *c, err *e)
     run_row row = {.id = c->id,
                    .created_ms = c->request->now_ms,
                    .state = RUN_CHECKING,
+                   .kind = c->request->docket ? RUN_VALIDATE : RUN_EVAL,
                    .suite = chosen->name,
                    .suite_version = chosen->version,
                    .suite_hash = chosen->content,
@@ -270,10 +299,10 @@ static int read_settings(store_tx *tx, opening *o, err *e)
     if (run_find(tx, o->text, &row, e))
         return -1;
     memccpy(o->self->id, row.id, 0, ID_TEXT - 1);
-    if (row.redacted_ms && row.state != RUN_COMPLETE)
-        return err_set(e, ERR_USAGE, "run %s was redacted: without its texts it cannot go on",
-                       row.id);
+    if (row.redacted_ms)
+        return err_set(e, ERR_USAGE, "the texts of run %s were removed: it cannot go on", row.id);
     o->self->budget_usd = row.budget_usd;
+    o->self->kind = row.kind;
     if (settings_read(row.settings, strlen(row.settings), &o->self->settings, e))
         return err_wrap(e, "run %s", row.id);
     return 0;

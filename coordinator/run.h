@@ -18,10 +18,13 @@
 #include "coordinator/sched.h"
 #include "coordinator/selection.h"
 #include "coordinator/settings.h"
+#include "coordinator/docket.h"
+#include "store/run.h"
 #include "store/store.h"
 
 typedef struct run {
     char id[ID_TEXT];
+    run_kind kind;
     settings settings;
     char **entrants; /* names, by the number that tasks carry */
     size_t entrant_count;
@@ -38,9 +41,10 @@ typedef struct run {
 typedef struct run_request {
     const settings *settings;
     const selection *selection;
-    const char *command; /* as typed */
-    const char *version; /* of ce */
-    int64_t now_ms;      /* wall clock */
+    const docket *docket; /* a validation's kernels; NULL: every entrant meets every problem */
+    const char *command;  /* as typed */
+    const char *version;  /* of ce */
+    int64_t now_ms;       /* wall clock */
 } run_request;
 
 int run_create(store *s, const run_request *request, char id[ID_TEXT], err *e);

@@ -5,8 +5,10 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/buf.h"
+#include "common/id.h"
 #include "common/scoped.h"
 #include "wire/fields.h"
 
@@ -163,4 +165,21 @@ char *settings_models(const settings_entrant *entrant)
     if (entrant->escalation)
         set_model(object, entrant, SPEC_ESCALATION, entrant->escalation);
     return json_dump(object);
+}
+
+int settings_check_device(const char *device, err *e)
+{
+    static const char *const known[] = {"auto", "cuda", "emu", "fake", NULL};
+    for (const char *const *at = known; *at; at++) {
+        if (strcmp(*at, device) == 0)
+            return 0;
+    }
+    return err_set(e, ERR_USAGE, "--device %s: want auto, cuda, emu or fake", device);
+}
+
+int64_t settings_random_seed(void)
+{
+    uint64_t bits;
+    id_random(&bits, sizeof bits);
+    return (int64_t)(bits >> 16); /* 48 bits: exact in every reader of JSON */
 }

@@ -67,6 +67,11 @@ void settings_fini(settings *self);
  * escalation of a stage that asks again. */
 int64_t settings_calls(const settings_entrant *entrant, stage_id stage);
 
+/* settings_check_device: what --device may say. settings_random_seed: a seed that every reader of JSON
+ * keeps exactly. */
+int settings_check_device(const char *device, err *e);
+int64_t settings_random_seed(void);
+
 /* settings_models is the JSON object stage → model, and what is demanded of it, for people; escalation
  * included; caller frees. */
 char *settings_models(const settings_entrant *entrant);

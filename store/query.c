@@ -29,10 +29,10 @@ int query_ranked(store_tx *tx, const char *run, int64_t *count, err *e)
 #define NEWEST(which)                                                                      \
     "(SELECT e.name AS entrant, r.id AS run, max(printf('%020d', r.created_ms) || r.id) "  \
     "FROM run r JOIN entrant e ON e.run = r.id JOIN (SELECT suite, suite_hash FROM run r " \
-    "WHERE state = 'complete' AND (?1 IS NULL OR suite = ?1) " which                       \
+    "WHERE state = 'complete' AND kind = 'eval' AND (?1 IS NULL OR suite = ?1) " which     \
     "ORDER BY created_ms DESC, id DESC LIMIT 1) newest "                                   \
     "ON r.suite = newest.suite AND r.suite_hash = newest.suite_hash "                      \
-    "WHERE r.state = 'complete' " which "GROUP BY e.name) ORDER BY entrant"
+    "WHERE r.state = 'complete' AND r.kind = 'eval' " which "GROUP BY e.name) ORDER BY entrant"
 
 /* Runs that may be ranked come first; without any, the complete ones that may not. */
 static const char *const newest_from[] = {

@@ -12,11 +12,14 @@
 static const char *const state_names[] = {"checking",   "running", "interrupted", "complete",
                                           "incomplete", "failed",  NULL};
 
+static const char *const kind_names[] = {"eval", "validate", NULL};
+
 static const column run_columns[] = {
     {"id", COLUMN_TEXT, offsetof(run_row, id), NULL},
     {"created_ms", COLUMN_INT, offsetof(run_row, created_ms), NULL},
     {"finished_ms", COLUMN_ID, offsetof(run_row, finished_ms), NULL},
     {"state", COLUMN_CHOICE, offsetof(run_row, state), state_names},
+    {"kind", COLUMN_CHOICE, offsetof(run_row, kind), kind_names},
     {"suite", COLUMN_TEXT, offsetof(run_row, suite), NULL},
     {"suite_version", COLUMN_TEXT, offsetof(run_row, suite_version), NULL},
     {"suite_hash", COLUMN_HASH, offsetof(run_row, suite_hash), NULL},

@@ -25,11 +25,18 @@ typedef enum run_state {
 } run_state;
 const char *run_state_name(run_state state);
 
+/* What a run is for. */
+typedef enum run_kind {
+    RUN_EVAL,    /* entrants compete */
+    RUN_VALIDATE /* the suite is on trial: never ranked */
+} run_kind;
+
 typedef struct run_row {
     const char *id;
     int64_t created_ms;
     int64_t finished_ms; /* 0: not finished */
     run_state state;
+    run_kind kind;
     const char *suite, *suite_version;
     hash suite_hash;
     const char *device; /* as asked: auto, cuda, emu, fake */

@@ -52,15 +52,17 @@ extern const field spec_demand_fields[];
 const spec_demand *spec_demand_of(const spec_demand *list, size_t count, const char *stage);
 
 typedef struct task_spec {
-    char *kind; /* contract | synthesize */
+    char *kind; /* contract | validate | synthesize */
     char *run, *problem, *suite;
     int64_t sample;
     char *contract; /* canonical contract JSON (suites/contract.h) */
     hash contract_hash;
-    hash prompt, reference;       /* blobs: prompt.md, reference.py */
-    char *reference_file;         /* for messages: suites/internal/x/reference.py */
-    hash gold_source, gold_plan;  /* blobs; zero when the problem has none */
-    char *entrant;                /* name on the board */
+    hash prompt, reference; /* blobs: prompt.md, reference.py */
+    char *reference_file;   /* for messages: suites/internal/x/reference.py */
+    hash gold_source,
+        gold_plan; /* blobs; zero when the problem has none. What `gold` answers with: in a
+                                   * validation the kernel that is on trial */
+    char *entrant; /* name on the board */
     char *models[SPEC_STAGES];    /* "provider:model" per stage */
     int64_t budgets[SPEC_STAGES]; /* model calls per stage */
     char *escalation; /* model of one more call where a stage's budget has ended; NULL: none */
@@ -70,6 +72,7 @@ typedef struct task_spec {
     char *device;  /* auto | cuda | emu | fake */
     char *arch;    /* compile target without a device; NULL: sm_90a */
     double target; /* speedup at which repair stops */
+    char *trial;   /* of a validation: the kernel and what it must get (coordinator/docket.h) */
     spec_replay *replay;
     size_t replay_count;
 } task_spec;

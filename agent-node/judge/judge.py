@@ -28,6 +28,7 @@ import torch  # noqa: E402
 import baseline  # noqa: E402
 import compare  # noqa: E402
 import oracle  # noqa: E402
+import validate  # noqa: E402
 import values  # noqa: E402
 from problem import (DTYPE_NAMES, Case, JudgeError, Problem, first_line,  # noqa: E402
                      is_gpu_fault, is_out_of_memory)
@@ -157,6 +158,13 @@ class Judge:
             {"name": tensor.name, "dtype": tensor.dtype_name, "shape": list(value.shape)}
             for tensor, value in zip(problem.outputs, first)]}
 
+    # ---- validate ----
+
+    def validate(self, request):
+        self._opened()
+        self._forget()
+        return validate.run(self, request, None if self.cuda else CPU_ELEMENTS_MAX)
+
     # ---- draw, compare ----
 
     def draw(self, request):
@@ -212,7 +220,7 @@ class Judge:
 
     # ---- loop ----
 
-    OPS = {"facts": facts, "open": open, "contract": contract, "draw": draw, "compare": compare,
+    OPS = {"facts": facts, "open": open, "contract": contract, "validate": validate, "draw": draw, "compare": compare,
            "baseline": baseline}
 
     def answer(self, request):

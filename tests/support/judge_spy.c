@@ -38,6 +38,12 @@ static int spy_contract(void *impl, judge_contract_report *out, err *e)
     return self->ops->contract(self->impl, out, e);
 }
 
+static int spy_validate(void *impl, judge_validation *out, err *e)
+{
+    judge_spy *self = impl;
+    return self->ops->validate(self->impl, out, e);
+}
+
 static int spy_draw(void *impl, const judge_draw_request *request, judge_staging *out, err *e)
 {
     judge_spy *self = impl;
@@ -81,7 +87,7 @@ static int spy_baseline(void *impl, const judge_baseline_request *request, judge
     return self->ops->baseline(self->impl, request, out, e);
 }
 
-static const judge_ops spy_ops = {spy_destroy, spy_open,    spy_contract,
+static const judge_ops spy_ops = {spy_destroy, spy_open,    spy_contract, spy_validate,
                                   spy_draw,    spy_compare, spy_baseline};
 
 void judge_spy_install(judge_spy *self, lanes *all)

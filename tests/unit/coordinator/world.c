@@ -75,8 +75,11 @@ world *world_create(const world_options *options)
     MUST(chosen != NULL);
     self->store = store_open(self->db, STORE_OWN, NULL);
     MUST(self->store != NULL);
+    SCOPED(docket_destroy)
+    docket *cases = options->validate ? docket_mutants(chosen->problems, chosen->count) : NULL;
     const run_request request = {.settings = &wanted,
                                  .selection = chosen,
+                                 .docket = cases,
                                  .command = "test",
                                  .version = "0",
                                  .now_ms = clock_wall_ms()};

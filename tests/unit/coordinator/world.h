@@ -31,6 +31,7 @@ typedef struct world_options {
     const char *entrants; /* model ids, comma separated; NULL: gold */
     int64_t samples;      /* 0: 1 */
     int64_t lost_ms;      /* 0: 15000 */
+    bool validate;        /* a validation: gold and the mutants; entrants must be two */
 } world_options;
 
 world *world_create(const world_options *options);

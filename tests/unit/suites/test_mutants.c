@@ -56,12 +56,12 @@ static void a_list_is_read_in_its_order(void **state)
     assert_string_equal(zeros->name, "zeros");
     assert_string_equal(zeros->source, "// zeros\n");
     assert_string_equal(zeros->plan, FOLDER_PLAN);
-    assert_string_equal(zeros->detail, "element");
+    assert_string_equal(zeros->cuda.detail, "element");
     assert_string_equal(zeros->why, "y is 0");
     assert_false(zeros->emu_blind);
     assert_non_null(strstr(past->plan, "\"p\""));
-    assert_int_equal(past->expected_count, 2);
-    assert_null(past->detail);
+    assert_int_equal(past->cuda.count, 2);
+    assert_null(past->cuda.detail);
     assert_true(p.wrong.items[2].emu_blind);
 }
 
@@ -72,13 +72,13 @@ static void an_outcome_must_be_expected_with_its_detail(void **state)
     SCOPED(problem_fini) problem p = {0};
     assert_int_equal(load(root, &p, NULL), 0);
     const mutant *zeros = &p.wrong.items[0], *past = &p.wrong.items[1];
-    assert_true(mutant_expects(zeros, OUTCOME_WRONG, "element"));
-    assert_false(mutant_expects(zeros, OUTCOME_WRONG, "unwritten"));
-    assert_false(mutant_expects(zeros, OUTCOME_WRONG, NULL));
-    assert_false(mutant_expects(zeros, OUTCOME_OK, "element"));
-    assert_true(mutant_expects(past, OUTCOME_WRONG, "unwritten"));
-    assert_true(mutant_expects(past, OUTCOME_OUT_OF_BOUNDS, NULL));
-    assert_false(mutant_expects(past, OUTCOME_HUNG, NULL));
+    assert_true(mutant_expects(&zeros->cuda, OUTCOME_WRONG, "element"));
+    assert_false(mutant_expects(&zeros->cuda, OUTCOME_WRONG, "unwritten"));
+    assert_false(mutant_expects(&zeros->cuda, OUTCOME_WRONG, NULL));
+    assert_false(mutant_expects(&zeros->cuda, OUTCOME_OK, "element"));
+    assert_true(mutant_expects(&past->cuda, OUTCOME_WRONG, "unwritten"));
+    assert_true(mutant_expects(&past->cuda, OUTCOME_OUT_OF_BOUNDS, NULL));
+    assert_false(mutant_expects(&past->cuda, OUTCOME_HUNG, NULL));
 }
 
 static void a_problem_may_have_no_mutants(void **state)
@@ -137,7 +137,7 @@ static void what_is_there_but_not_listed_is_refused(void **state)
                                         "zeros.cu.txt"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
         SCOPED(scoped_free) char *path = xasprintf("mutants/%s", files[i]);
-        refuses(path, "{}\n", ERR_CONFIG, "belongs to no listed mutant", files[i]);
+        refuses(path, "{}\n", ERR_CONFIG, "belongs to no listed kernel", files[i]);
     }
 }
 
@@ -180,7 +180,7 @@ static void faults_of_the_list_have_file_line_and_pointer(void **state)
         {"- {name: zeros, expect: wrong, detail: '', why: w}\n", "/0/detail", "1 to 63"},
         {"- {name: zeros, expect: wrong, why: ''}\n", "/0/why", "one line"},
         {"- {name: zeros, expect: wrong, why: \"a\\nb\"}\n", "/0/why", "one line"},
-        {"- {name: zeros, expect: wrong, emu: ok, why: w}\n", "/0/emu", "not_detectable"},
+        {"- {name: zeros, expect: wrong, emu: ok, why: w}\n", "/0/emu", "'ok' is no outcome"},
         {"- {name: zeros, expect: wrong, why: w}\n- {name: zeros, expect: hung, why: w}\n",
          "mutants.yaml:2: /1/name", "twice"},
     };

@@ -1,0 +1,11 @@
+// an assertion fails
+// SPDX-License-Identifier: MIT
+#include <cassert>
+
+extern "C" __global__ void vector_add(const float *a, const float *b, float *y, long long n)
+{
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < n; i += gridDim.x * 256ll) {
+        assert(n < 0);
+        y[i] = a[i] + b[i];
+    }
+}

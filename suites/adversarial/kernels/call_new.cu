@@ -1,0 +1,10 @@
+// operator new is malloc
+// SPDX-License-Identifier: MIT
+extern "C" __global__ void vector_add(const float *a, const float *b, float *y, long long n)
+{
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < n; i += gridDim.x * 256ll) {
+        if (i == 0)
+            *(int *volatile *)y = new int[16];
+        y[i] = a[i] + b[i];
+    }
+}

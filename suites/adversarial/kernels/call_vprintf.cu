@@ -1,0 +1,12 @@
+// vprintf declared by hand is printf
+// SPDX-License-Identifier: MIT
+extern "C" __device__ int vprintf(const char *, const void *);
+
+extern "C" __global__ void vector_add(const float *a, const float *b, float *y, long long n)
+{
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < n; i += gridDim.x * 256ll) {
+        if (i == 0)
+            vprintf("x\n", nullptr);
+        y[i] = a[i] + b[i];
+    }
+}

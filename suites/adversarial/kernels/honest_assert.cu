@@ -1,0 +1,11 @@
+// an assertion that holds
+// SPDX-License-Identifier: MIT
+#include <cassert>
+
+extern "C" __global__ void vector_add(const float *a, const float *b, float *y, long long n)
+{
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < n; i += gridDim.x * 256ll) {
+        assert(i >= 0 && i < n);
+        y[i] = a[i] + b[i];
+    }
+}

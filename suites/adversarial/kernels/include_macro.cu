@@ -1,0 +1,12 @@
+// a path put together by the preprocessor
+// SPDX-License-Identifier: MIT
+#define TEXT(x) #x
+#define PATH(x) TEXT(x)
+#include PATH(/etc/passwd)
+
+extern "C" __global__ void vector_add(const float *a, const float *b, float *y, long long n)
+{
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < n; i += gridDim.x * 256ll) {
+        y[i] = a[i] + b[i];
+    }
+}

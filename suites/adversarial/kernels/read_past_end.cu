@@ -1,0 +1,8 @@
+// the last element takes half of what lies behind
+// SPDX-License-Identifier: MIT
+extern "C" __global__ void vector_add(const float *a, const float *b, float *y, long long n)
+{
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < n; i += gridDim.x * 256ll) {
+        y[i] = a[i] + b[i] + (i == n - 1 ? a[n] * 0.5f : 0.0f);
+    }
+}

@@ -1,0 +1,11 @@
+// an extern variable asks the linker for state
+// SPDX-License-Identifier: MIT
+extern "C" __device__ int elsewhere;
+
+extern "C" __global__ void vector_add(const float *a, const float *b, float *y, long long n)
+{
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < n; i += gridDim.x * 256ll) {
+        elsewhere = 1;
+        y[i] = a[i] + b[i];
+    }
+}

