@@ -17,8 +17,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "agent-node/compile.h"
 #include "agent-node/runner/gpu.h"
 #include "agent-node/runner_proc.h"
+#include "common/json.h"
 #include "common/scoped.h"
 #include "tests/unit/emulator/emu_rig.h"
 
@@ -99,6 +101,7 @@ static void make_staging(desk *d)
 /* A runner with this source loaded; the verdict of loading is in d->verdict. */
 static void open_desk(desk *d, const char *source)
 {
+    static char name[] = "first";
     err e = {0};
     SCOPED(scoped_free) char *ptx = rig_compile(source);
     *d = (desk){.shape = {{N}}};
@@ -110,8 +113,13 @@ static void open_desk(desk *d, const char *source)
     d->runner = runner_proc_start(&options, &e);
     if (d->runner == NULL)
         fail_msg("%s", e.text);
-    const runner_candidate loaded = {
-        .cubin = ptx, .cubin_size = strlen(ptx), .contract = terms_text, .plan = plan_text};
+    const compile_kernel known = {.name = name, .registers = 24};
+    const runner_candidate loaded = {.cubin = ptx,
+                                     .cubin_size = strlen(ptx),
+                                     .contract = terms_text,
+                                     .plan = plan_text,
+                                     .kernels = &known,
+                                     .kernel_count = 1};
     if (runner_proc_load(d->runner, &loaded, &d->verdict, &e) < 0)
         fail_msg("%s", e.text);
 }
@@ -144,6 +152,50 @@ static void a_plan_runs_and_its_outputs_are_in_staging(void **state)
         for (int i = 0; i < N; i++)
             assert_true(d.memory[2 * SPAN / sizeof(float) + (size_t)i] == (float)i + 0.5f);
     }
+}
+
+static void executing_needs_no_cuda_library(void **state)
+{
+    (void)state;
+    SCOPED(desk_fini) desk d;
+    open_desk(&d, honest);
+    check(&d, 10000);
+    char children[64] = "", path[96], line[512];
+    FILE *list = fopen("/proc/thread-self/children", "r");
+    if (list == NULL)
+        skip(); /* a kernel without the list */
+    assert_non_null(fgets(children, sizeof children, list));
+    fclose(list);
+    snprintf(path, sizeof path, "/proc/%ld/maps", strtol(children, NULL, 10));
+    SCOPED(scoped_fclose) FILE *maps = fopen(path, "r");
+    assert_non_null(maps);
+    bool is_runner = false;
+    while (fgets(line, sizeof line, maps) != NULL) {
+        is_runner |= strstr(line, "/ce-runner") != NULL;
+        if (strstr(line, "libcuda") != NULL || strstr(line, "libnv") != NULL)
+            fail_msg("%s", line);
+    }
+    assert_true(is_runner);
+}
+
+static void what_was_counted_comes_with_the_answer(void **state)
+{
+    (void)state;
+    SCOPED(desk_fini) desk d;
+    open_desk(&d, honest);
+    assert_null(runner_proc_modelled(d.runner)); /* nothing has run */
+    check(&d, 10000);
+    const char *text = runner_proc_modelled(d.runner);
+    assert_non_null(text);
+    SCOPED(json_destroy) json *tree = json_parse_tree(text, strlen(text), "counters", NULL);
+    const json *launches = json_get(tree, "launches");
+    assert_int_equal(json_size(launches), 2);
+    assert_string_equal(json_str(json_get(json_at(launches, 0), "kernel"), ""), "first");
+    assert_string_equal(json_str(json_get(json_at(launches, 1), "kernel"), ""), "second");
+    const json *classes = json_get(json_at(launches, 0), "thread_instructions");
+    assert_int_equal(json_int(json_get(classes, "atomic"), 0), N);
+    assert_int_equal(json_int(json_get(json_at(launches, 0), "registers"), 0), 24);
+    assert_int_equal(json_typeof(json_get(json_at(launches, 1), "registers")), JSON_TYPE_NULL);
 }
 
 static void expect(const char *source, outcome result, const char *detail, const char *says)
@@ -254,6 +306,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_plan_runs_and_its_outputs_are_in_staging),
+        cmocka_unit_test(executing_needs_no_cuda_library),
+        cmocka_unit_test(what_was_counted_comes_with_the_answer),
         cmocka_unit_test(faults_become_verdicts),
         cmocka_unit_test(a_plan_that_does_not_fit_the_kernel_is_the_plans_fault),
         cmocka_unit_test(a_module_that_is_no_ptx_says_so),
