@@ -1,24 +1,25 @@
 # SPDX-License-Identifier: MIT
 """The official SDKs against fake_provider.py: what they can parse, the real servers may send.
 
-Needs the packages anthropic, openai and google-genai (CE_SDK_PYTHON: an interpreter that has them).
+scripts/deps puts the packages anthropic, openai and google-genai where CE_SDK_ROOT says (/opt/ce-sdks), for
+/usr/bin/python3. With them in this interpreter nothing else is looked for.
 """
 import os
 import subprocess
 import sys
 
+ROOT = os.environ.get("CE_SDK_ROOT", "/opt/ce-sdks")
 try:
     import anthropic
     import openai
     from google import genai
     from google.genai import errors as genai_errors
-except ImportError:
-    python = os.environ.get("CE_SDK_PYTHON")
-    if not python or os.environ.get("CE_SDK_INSIDE"):
-        print("the packages anthropic, openai and google-genai are not installed")
+except ImportError as missing:
+    if os.environ.get("CE_SDK_INSIDE") or not os.path.isdir(ROOT):
+        print(f"the SDKs cannot be imported ({missing}): scripts/deps installs them")
         sys.exit(77)
-    inside = dict(os.environ, CE_SDK_INSIDE="1")
-    sys.exit(subprocess.run([python, "-B", *sys.argv], env=inside).returncode)
+    inside = dict(os.environ, CE_SDK_INSIDE="1", PYTHONPATH=ROOT)
+    sys.exit(subprocess.run(["/usr/bin/python3", "-B", *sys.argv], env=inside).returncode)
 
 from ce import expect, main
 from fake_server import Server
@@ -103,6 +104,73 @@ def test_anthropic_meets_a_strict_server(place):
         expect(False)
     except anthropic.AuthenticationError:
         pass
+
+
+SCHEMA = {"type": "object", "properties": {"plan": {"type": "string"}}, "required": ["plan"],
+          "additionalProperties": False}
+
+
+def refused(kind, ask, *words):
+    try:
+        ask()
+        expect(False, "it was not refused", *words)
+    except kind as failure:
+        for word in words:
+            expect(word in str(failure), word, failure)
+
+
+# The SDK itself knows no temperature any more.
+SAMPLED = {"extra_body": {"temperature": 0.5}, "extra_headers": {"anthropic-version": "2023-06-01"}}
+
+
+def test_anthropic_meets_what_each_model_takes(place):
+    server = start(place, answer())
+    takes = ({"output_config": {"effort": "max"}}, {"model": "claude-opus-5", "thinking": {"type": "disabled"}},
+             {"output_config": {"format": {"type": "json_schema", "schema": SCHEMA}}},
+             {"model": "claude-haiku-4-5", **SAMPLED})
+    for good in takes:
+        claude(server).messages.create(**{**CLAUDE, **good})
+    refuses = (({"extra_body": {"temperature": 1.0}}, "temperature"), ({"thinking": {"type": "disabled"}}, "thinking"),
+               ({"model": "claude-haiku-4-5", "output_config": {"effort": "low"}}, "effort"),
+               ({"model": "claude-opus-4-7", **SAMPLED}, "deprecated"),
+               ({"output_config": {"format": {"type": "json_schema", "schema": {"type": "object"}}}}, "additional"))
+    for wrong, word in refuses:
+        refused(anthropic.BadRequestError, lambda wrong=wrong: claude(server).messages.create(**{**CLAUDE, **wrong}),
+                word)
+
+
+def test_openai_meets_what_each_model_takes(place):
+    server = start(place, answer())
+    form = {"name": "plan", "schema": SCHEMA, "strict": True}
+    chat, responses = gpt(server).chat.completions, gpt(server).responses
+    chat.create(model="gpt-4o", messages=QUESTION, temperature=0.5, top_p=0.9,
+                response_format={"type": "json_schema", "json_schema": form})
+    chat.create(model="gpt-6.1-terra", messages=QUESTION, reasoning_effort="none", temperature=0.5)
+    responses.create(model="gpt-6.2-sol", input="hi", reasoning={"effort": "max"},
+                     text={"format": {"type": "json_schema", **form}})
+    loose = {"name": "plan", "strict": True, "schema": {**SCHEMA, "required": []}}
+    bad = openai.BadRequestError
+    refused(bad, lambda: chat.create(model="gpt-6.2-sol", messages=QUESTION, temperature=0.5), "temperature")
+    refused(bad, lambda: chat.create(model="gpt-4o", messages=QUESTION, reasoning_effort="low"), "effort")
+    refused(bad, lambda: chat.create(model="gpt-6.1-sol", messages=QUESTION, reasoning_effort="max"), "max")
+    refused(bad, lambda: responses.create(model="gpt-6.2-sol", input="hi", reasoning={"effort": "none"}), "none")
+    refused(bad, lambda: chat.create(model="gpt-4o", messages=QUESTION,
+                                     response_format={"type": "json_schema", "json_schema": loose}), "required")
+
+
+def test_a_schema_binds_the_answer(place):
+    fenced = "So:\n```json\n{\"plan\": \"p\"}\n```\n"
+    server = start(place, steps({"text": fenced}))
+    form = {"type": "json_schema", "json_schema": {"name": "plan", "schema": SCHEMA, "strict": True}}
+    got = gpt(server).chat.completions.create(model="gpt-4o", messages=QUESTION, response_format=form)
+    expect(got.choices[0].message.content == '{"plan": "p"}', got)
+    rules = {"response_mime_type": "application/json", "response_json_schema": SCHEMA, "temperature": 0.5,
+             "thinking_config": {"thinking_level": "high"}}
+    got = google(server).models.generate_content(model="gemini-4-neon", contents="hi", config=rules)
+    expect(got.text == '{"plan": "p"}', got)
+    wrong = {"thinking_config": {"thinking_budget": 100}}
+    refused(genai_errors.APIError, lambda: google(server).models.generate_content(
+        model="gemini-4-neon", contents="hi", config=wrong), "budget")
 
 
 def test_openai_reads_chat_completions(place):

@@ -94,9 +94,15 @@ def openai(model, effort, sampled, chat, described):
 
 
 # ---- Gemini ----
+def camel(rules):
+    """The JSON of a protocol buffer may name its fields either way; Google's SDK mixes the two."""
+    return {re.sub("_([a-z])", lambda match: match[1].upper(), key): value for key, value in rules.items()}
+
+
 def gemini(model, rules):
     newest = model.startswith("gemini-4")
-    thinking = rules.get("thinkingConfig", {})
+    rules = camel(rules)
+    thinking = camel(rules.get("thinkingConfig", {}))
     need(set(thinking) <= {"thinkingLevel", "thinkingBudget", "includeThoughts"}, "Unknown name in thinkingConfig")
     level = thinking.get("thinkingLevel")
     levels = ["LOW", "MEDIUM", "HIGH", "XHIGH"] if newest else ["MINIMAL", "LOW", "MEDIUM", "HIGH"]
