@@ -68,6 +68,11 @@ def test_anthropic_reads_a_message(place):
     expect(got.usage.cache_read_input_tokens == 10 and got.usage.output_tokens == 20, got)
 
 
+def test_anthropic_counts_tokens(place):
+    got = claude(start(place, answer())).messages.count_tokens(model=CLAUDE["model"], messages=QUESTION)
+    expect(got.input_tokens == USAGE["in"], got)
+
+
 def test_anthropic_reads_a_stream_in_any_slices(place):
     for chunk in (0, 1, 3, 50):
         with claude(start(place, answer(chunk=chunk))).messages.stream(**CLAUDE) as stream:

@@ -20,10 +20,10 @@ JSON schema. A step:
     model             the model that is said to have answered
     status, body      an error: HTTP status with a JSON value or a text as body
     error             the provider's own error of that name (table ERRORS below)
-    headers           more header fields
+    headers           more header fields; a list of values sends the field so often
     mode              how the answer is sent; see send_answer
     at, ms            for some modes: after so many bytes, for so long
-    chunk             bytes a write (0: all at once)
+    chunk, pause      bytes a write (0: all at once), ms between two
     unbound           the answer is sent as it stands, also where the request asks for a JSON schema
     crlf, pings, stream  line ends of events, comments between them, force a stream or a whole reply
 
@@ -478,7 +478,20 @@ class Gemini:
         return None, json.dumps(self.error(503, kind, message, extra))
 
 
-ROUTES = [(re.compile(r"/v1/messages"), Anthropic()),
+class Count(Anthropic):
+    """POST /v1/messages/count_tokens."""
+    name = "count"
+
+    def check(self, path, headers, body):
+        need("max_tokens" not in body and "stream" not in body, 400, "invalid_request_error",
+             "max_tokens: Extra inputs are not permitted")
+        return super().check(path, headers, {**body, "max_tokens": 1})
+
+    def whole(self, step, model, text):
+        return {"input_tokens": step["usage"]["in"]}
+
+
+ROUTES = [(re.compile(r"/v1/messages"), Anthropic()), (re.compile(r"/v1/messages/count_tokens"), Count()),
           (re.compile(r"(/[a-z0-9]+)*/chat/completions"), Chat()),
           (re.compile(r"/v1/responses"), Responses()),
           (re.compile(r"/(v1|v1beta)/models/.*"), Gemini())]
@@ -618,7 +631,8 @@ class Handler(BaseHTTPRequestHandler):
 
     def send_answer(self, route, step, model, stream):
         """mode: plain | cut (close after `at` bytes) | reset | stall (send `at` bytes, then wait `ms`)
-        | slow (wait `ms`, then answer) | gzip | garbage (not JSON) | empty | huge | trickle."""
+        | slow (wait `ms`, then answer) | gzip | garbage (not JSON) | empty | huge
+        | leave (the whole answer as if the connection were kept, which then closes)."""
         text, mode = step["text"], step.get("mode", "plain")
         if stream:
             body, kind = self.stream_bytes(route, step, model, text), "text/event-stream; charset=utf-8"
@@ -638,7 +652,7 @@ class Handler(BaseHTTPRequestHandler):
             body, headers["Content-Encoding"] = gzip.compress(body), "gzip"
         self.send_head(200, kind, None if stream else len(body), headers)
         end = step.get("at", len(body)) if mode in ("cut", "reset", "stall") else len(body)
-        self.send_pieces(body[:end], step.get("chunk", 0), stream)
+        self.send_pieces(body[:end], step.get("chunk", 0), stream, step.get("pause", 0))
         if mode == "stall":
             time.sleep(step["ms"] / 1000)
         if mode == "reset":
@@ -648,20 +662,24 @@ class Handler(BaseHTTPRequestHandler):
             return
         if stream:
             self.wfile.write(b"0\r\n\r\n")
+        if mode == "leave":
+            self.close_connection = True
 
-    def send_pieces(self, body, size, chunked):
+    def send_pieces(self, body, size, chunked, pause):
         size = size or max(len(body), 1)
         for i in range(0, len(body), size):
             piece = body[i:i + size]
             self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece) if chunked else piece)
+            time.sleep(pause / 1000)
 
     def send_head(self, status, kind, length, headers=None):
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("request-id", "req_fake")
         self.send_header("x-request-id", "req_fake")
-        for name, value in (headers or {}).items():
-            self.send_header(name, str(value))
+        for name, values in (headers or {}).items():
+            for value in values if isinstance(values, list) else [values]:
+                self.send_header(name, str(value))
         if length is None:
             self.send_header("Transfer-Encoding", "chunked")
         else:

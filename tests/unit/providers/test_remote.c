@@ -62,6 +62,59 @@ static void a_stream_may_come_in_any_slices(void **state)
     }
 }
 
+static void a_slow_drip_is_no_silence(void **state)
+{
+    remote_rules rules = quick;
+    rules.idle_ms = 400;
+    for (size_t b = 0; b + 1 < BACK_ENDS; b++) { /* compat does not stream */
+        SCOPED(provider_answer_fini) provider_answer answer;
+        err e;
+        fake_provider_steps(*state, "{\"text\": \"hello\", \"stream\": true, \"chunk\": 100, "
+                                    "\"pause\": 60}");
+        assert_int_equal(ask_by(*state, &back_ends[b], "-drip", &rules, NULL, &answer, &e), 0);
+        assert_string_equal(answer.text, "hello");
+        assert_int_equal(fake_provider_served(*state), 1);
+    }
+}
+
+static void a_kept_connection_may_close_between_two_questions(void **state)
+{
+    for (size_t b = 0; b < BACK_ENDS; b++) {
+        for (int i = 0; i < 4; i++) {
+            SCOPED(provider_answer_fini) provider_answer answer;
+            err e;
+            fake_provider_steps(*state, "{\"text\": \"hello\", \"mode\": \"leave\"}");
+            if (ask(*state, &back_ends[b], "-leave", &answer, &e) != 0) {
+                fail_msg("%s: %s", back_ends[b].model, e.text);
+            }
+            assert_string_equal(answer.text, "hello");
+            assert_int_equal(fake_provider_served(*state), 1); /* billed once */
+        }
+    }
+}
+
+static void header_fields_may_be_huge_or_double(void **state)
+{
+    SCOPED(scoped_free) char *value = xmalloc(60001);
+    memset(value, 'x', 60000);
+    value[60000] = '\0';
+    for (size_t b = 0; b < BACK_ENDS; b++) {
+        SCOPED(provider_answer_fini) provider_answer answer;
+        SCOPED(scoped_free)
+        char *steps =
+            xasprintf("{\"error\": \"rate_limit\", \"headers\": {\"retry-after-ms\": [\"30\", "
+                      "\"900000\"]}}, {\"text\": \"hello\", \"headers\": {\"X-Large\": \"%s\"}}",
+                      value);
+        err e;
+        fake_provider_steps(*state, steps);
+        if (ask(*state, &back_ends[b], "-head", &answer, &e) != 0) {
+            fail_msg("%s: %s", back_ends[b].model, e.text);
+        }
+        assert_string_equal(answer.text, "hello");
+        assert_int_equal(fake_provider_served(*state), 2);
+    }
+}
+
 #define UNSET ((double)NAN)
 #define SCHEMA                                                                         \
     "{\"additionalProperties\":false,\"properties\":{\"plan\":{\"type\":\"string\"}}," \
@@ -614,6 +667,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_answer_comes_whole_and_streamed),
         cmocka_unit_test(a_stream_may_come_in_any_slices),
+        cmocka_unit_test(a_slow_drip_is_no_silence),
+        cmocka_unit_test(a_kept_connection_may_close_between_two_questions),
+        cmocka_unit_test(header_fields_may_be_huge_or_double),
         cmocka_unit_test(what_is_demanded_is_in_the_question),
         cmocka_unit_test(what_was_asked_and_left_out_is_recorded),
         cmocka_unit_test(what_is_refused_is_not_asked),
