@@ -36,7 +36,8 @@ from staging import Driver, Staging  # noqa: E402
 
 CPU_ELEMENTS_MAX = 65536  # JUDGE_CPU_ELEMENTS_MAX
 PROBLEMS_KEPT = 8
-TRUTHS_KEPT = 2  # a truth is three times its outputs, in fp64
+# Truths are kept for the next candidate, which meets the same values: a truth is about 20 bytes an output.
+TRUTH_BYTES = {"cuda": 4 << 30, "cpu": 256 << 20}
 LINE_MAX = 64 << 20
 ATTRIBUTE_SM_COUNT = 16
 ATTRIBUTE_L2_BYTES = 38
@@ -65,7 +66,7 @@ class Judge:
         self.problems = {}
         self.problem = None
         self.drawn = None
-        self.truths = {}
+        self.truths = {}  # name of a draw: its truth, oldest use first
         self._set_precision()
         self.staging = Staging(self.device)
         if self.cuda:
@@ -115,7 +116,6 @@ class Judge:
 
     def _forget(self):
         self.drawn = None
-        self.truths.clear()
         self.staging.clear()
 
     def _opened(self):
@@ -184,14 +184,34 @@ class Judge:
                             case.ranges.get(tensor.name))
         self.staging.settle()
         self.drawn = (case, family)
+        self.draw_name = (problem.key, tuple(sorted(case.sizes.items())), family, seed)
 
     def truth(self, slot):
-        if slot not in self.truths:
-            while len(self.truths) >= TRUTHS_KEPT:
-                self.truths.pop(next(iter(self.truths)))
-            self.truths[slot] = oracle.Truth(self.problem, self.drawn[0],
-                                             self.staging.inputs[slot], not self.cuda)
-        return self.truths[slot]
+        name = self.draw_name + (slot,)
+        truth = self.truths.pop(name, None) or self._make_truth(slot)
+        self.truths[name] = truth
+        room = TRUTH_BYTES[self.device.type] - sum(kept.bytes() for kept in self.truths.values())
+        while room < 0 and len(self.truths) > 1:
+            room += self.truths.pop(next(iter(self.truths))).bytes()
+        return truth
+
+    def _make_truth(self, slot):
+        """What is kept gives way where memory does not suffice."""
+        try:
+            return self._truth_of(slot)
+        except Exception as fault:
+            if not (is_out_of_memory(fault) and self.truths):
+                raise
+        self.truths.clear()
+        if self.cuda:
+            torch.cuda.empty_cache()
+        return self._truth_of(slot)
+
+    def _truth_of(self, slot):
+        case, family = self.drawn
+        inputs = self.staging.inputs[slot]
+        whole = values.are_whole(self.problem.inputs, family)
+        return oracle.Truth(self.problem, case, inputs, not self.cuda, whole)
 
     def verdict(self, slot, answer, salt):
         case, family = self.drawn

@@ -15,6 +15,7 @@ import simulate
 from problem import JudgeError, is_gpu_fault
 
 LOW = (torch.float16, torch.bfloat16, torch.float32)
+EXACT_MAX = 2.0 ** 24  # whole numbers up to here add up without rounding in fp32
 NARROWING = frozenset(("float", "half", "bfloat16"))
 
 
@@ -92,14 +93,52 @@ def magnitude(problem, inputs, outputs):
 
 
 class Truth:
-    """o, r and g of one set of inputs."""
+    """o, r and g of one set of inputs, and which outputs are sums of whole numbers."""
 
-    def __init__(self, problem, case, inputs, simulated):
+    def __init__(self, problem, case, inputs, simulated, whole=False):
+        """whole: the inputs are whole numbers, so that sums of them can be asked for exactly."""
         self.oracle = upcast(problem, inputs)
         self.reference = native(problem, inputs, simulated)
         check_outputs(problem, case, self.oracle, "in fp64", None)
         check_outputs(problem, case, self.reference, "", None)
         self.gamma = magnitude(problem, inputs, self.oracle)
+        self.exact = [whole and tensor.is_float and is_whole(o, r, g) for tensor, o, r, g
+                      in zip(problem.outputs, self.oracle, self.reference, self.gamma)]
+        if any(self.exact):
+            linear = linear_outputs(problem, inputs, self.oracle)
+            self.exact = [exact and fits for exact, fits in zip(self.exact, linear)]
+
+    def bytes(self):
+        return sum(part.numel() * part.element_size()
+                   for part in self.oracle + self.reference + self.gamma if part is not None)
+
+
+def is_whole(o, r, g):
+    """Whole numbers that the reference itself gets exactly, and small enough for any order of additions."""
+    return (o.numel() > 0 and bool((r.double() == o).all()) and bool((o == o.round()).all())
+            and float(g.max()) <= EXACT_MAX)
+
+
+def linear_outputs(problem, inputs, o):
+    """Per output: is it a sum with whole coefficients? For each float input alone, f(x) + f(-x) = 2 f(0),
+    and one more in its first element changes f by a whole number, for some input not 0. A mean has no
+    whole coefficients, a norm is not odd, a softmax of one element does not change."""
+    answer, moved = [True] * len(o), [False] * len(o)
+    for i, x in enumerate(inputs):
+        if not x.dtype.is_floating_point or x.numel() == 0:
+            continue
+        bumped = x.clone()
+        bumped.reshape(-1)[0] += 1
+        try:
+            zero, minus, more = (upcast(problem, inputs[:i] + [value] + inputs[i + 1:])
+                                 for value in (torch.zeros_like(x), -x, bumped))
+        except JudgeError:
+            return [False] * len(o)
+        for k, value in enumerate(o):
+            step = more[k] - value
+            answer[k] &= bool((value + minus[k] == 2 * zero[k]).all() & (step == step.round()).all())
+            moved[k] |= bool((step != 0).any())
+    return [fits and moves for fits, moves in zip(answer, moved)]
 
 
 def check_outputs(problem, case, values, how, dtypes):

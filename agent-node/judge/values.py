@@ -68,6 +68,11 @@ def is_unbiased(tensors, dealt):
     return all(family_of(t, dealt) in ZERO_MEAN for t in tensors if t.is_float)
 
 
+def are_whole(tensors, dealt):
+    """Whether every float input is drawn as small whole numbers."""
+    return all(family_of(t, dealt) in ("integers", "one_hot") for t in tensors if t.is_float)
+
+
 def draw(tensor, shape, dealt, seed, slot, device, out=None, bounds=None):
     """Values for one input, into `out` (a tensor of the contract's dtype) or a fresh tensor."""
     if out is None:

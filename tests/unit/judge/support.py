@@ -50,7 +50,8 @@ class Bench:
         self.inputs = [values.draw(t, shape.sizes[t.name], family, seed, 0, cpu)
                        for t in prob.inputs]
         with torch.no_grad():
-            self.truth = oracle.Truth(prob, shape, self.inputs, True)
+            whole = values.are_whole(prob.inputs, family)
+            self.truth = oracle.Truth(prob, shape, self.inputs, True, whole)
 
     def verdict(self, *answer, salt=SALT):
         cast = [y.to(t.dtype).contiguous() for y, t in zip(answer, self.problem.outputs)]

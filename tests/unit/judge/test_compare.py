@@ -299,6 +299,21 @@ class Precision(Case):
                                  ("element", "precision"))
             self.assertIn("likely cause", verdict["text"])
 
+    def test_bf16_matrix_products_of_fp32_data_fail(self):
+        for k in (64, 4096, 16384):
+            bench = matmul("f32", 40, k, 48)
+            a, b = (x.bfloat16().double() for x in bench.inputs)
+            self.fails(bench, (a @ b).float(), ("element", "precision"))
+
+    def test_honest_sequential_matrix_products_pass_where_tf32_fails(self):
+        for k in (64, 4096, 16384):
+            bench = matmul("f32", 16, k, 24)
+            a, b = bench.inputs
+            total = torch.zeros(16, 24)
+            for at in range(k):
+                total = total + a[:, at:at + 1] * b[at:at + 1, :]
+            self.passes(bench, total)
+
     def test_tf32_at_length_16384_is_caught_by_the_gate(self):
         bench = matmul("f32", 40, 16384, 48)
         a, b = bench.inputs
@@ -377,6 +392,20 @@ class Exact(Case):
         y = bench.right()[0]
         self.passes(bench, y)
         y[4, 200] += 2.0 ** -14
+        self.fails(bench, y, "exact")
+
+    def test_a_single_sum_of_whole_numbers_must_be_exact(self):
+        prob = support.problem("def reference(x):\n    return x.sum()", [("x", "f32")], [("y", "f32")])
+        for family in ("integers", "one_hot"):
+            bench = support.Bench(prob, support.case({"x": (4097,), "y": ()}, 4097), family)
+            self.passes(bench, *bench.right())
+            self.fails(bench, bench.right()[0] + 2.0 ** -14, "exact")
+
+    def test_products_of_whole_matrices_must_be_exact(self):
+        bench = matmul("f32", 17, 129, 33, "integers")
+        y = bench.right()[0]
+        self.passes(bench, y)
+        y[3, 4] += 2.0 ** -14
         self.fails(bench, y, "exact")
 
     def test_a_sum_of_integers_that_the_reference_rounds_keeps_its_bound(self):

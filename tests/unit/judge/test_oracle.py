@@ -158,6 +158,48 @@ class Simulated(unittest.TestCase):
         self.assertEqual(r.dtype, torch.float16)
 
 
+class Linear(unittest.TestCase):
+    """Where whole numbers must come out exactly: sums with whole coefficients, and nothing else."""
+
+    def exact(self, body, sizes, family="integers"):
+        names = sorted(name for name in sizes if name != "y")
+        prob = support.problem("import torch\ndef reference(%s):\n    return %s" % (", ".join(names), body),
+                               [(name, "f32") for name in names], [("y", "f32")])
+        return support.Bench(prob, support.case(sizes), family).truth.exact[0]
+
+    def test_sums_are_exact(self):
+        for body, sizes in (("x.sum()", {"x": (33,), "y": ()}),
+                            ("x.sum()", {"x": (1,), "y": ()}),
+                            ("x.sum(-1)", {"x": (5, 33), "y": (5,)}),
+                            ("x.cumsum(-1)", {"x": (5, 33), "y": (5, 33)}),
+                            ("a + b", {"a": (33,), "b": (33,), "y": (33,)}),
+                            ("a @ b + c", {"a": (5, 9), "b": (9, 7), "c": (7,), "y": (5, 7)}),
+                            ("x.mean(-1)", {"x": (33, 1), "y": (33,)})):
+            with self.subTest(body=body):
+                self.assertTrue(self.exact(body, sizes))
+
+    def test_what_only_looks_whole_is_not(self):
+        for body, sizes in (("x.softmax(-1)", {"x": (9, 1), "y": (9, 1)}),
+                            ("x.norm(dim=-1)", {"x": (9, 1), "y": (9,)}),
+                            ("x.abs().sum()", {"x": (33,), "y": ()}),
+                            ("x.relu()", {"x": (33,), "y": (33,)}),
+                            ("torch.hypot(a, b) * 0 + 3", {"a": (33,), "b": (33,), "y": (33,)})):
+            with self.subTest(body=body):
+                self.assertFalse(self.exact(body, sizes))
+
+    def test_a_mean_is_never_exact_whatever_the_draw(self):
+        prob = support.problem("def reference(x):\n    return x.mean()", [("x", "f32")], [("y", "f32")])
+        whole = 0
+        for seed in range(60):
+            bench = support.Bench(prob, support.case({"x": (3,), "y": ()}), "integers", seed)
+            whole += bool(bench.truth.oracle[0] == bench.truth.oracle[0].round())
+            self.assertFalse(bench.truth.exact[0])
+        self.assertGreater(whole, 5)
+
+    def test_other_values_are_never_asked_for_exactly(self):
+        self.assertFalse(self.exact("x.sum()", {"x": (33,), "y": ()}, "zeros"))
+
+
 class Loading(unittest.TestCase):
     def fault(self, text, x=None):
         with self.assertRaises(JudgeError) as caught:
