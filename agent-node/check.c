@@ -16,7 +16,8 @@
 
 enum { CHECK_RETRIES = 1 }; /* of the whole check, after the judge had to be restarted */
 
-static const char sanitizer_absent[] = "not run: compute-sanitizer is not used yet";
+/* Never "clean" where no sanitizer has looked. */
+static const char sanitizer_absent[] = "not run";
 
 /* One shape to check. */
 typedef struct check_case {
@@ -107,16 +108,18 @@ static int check_shape(const check_run *r, const check_case *c, judge_comparison
     if (judge_draw(r->trial->judge, &draw, &staging, e) != 0) {
         return -1;
     }
+    /* The emulator sees every read of what nobody wrote, and repeats itself: a pair would add nothing. */
+    bool paired = !c->once && !on_emu(r->p->facts);
     bool order_free = r->p->terms->order_free;
     int64_t other = trial_seed(r->p->spec, "pair", r->p->attempts * 1000 + c->number);
     runner_check request = {.terms = r->p->terms,
                             .shape = &c->at.shape,
                             .salt = trial_seed(r->p->spec, "salt", other),
-                            .pair_salt = c->once || order_free ? 0 : other + 1,
+                            .pair_salt = paired && !order_free ? other + 1 : 0,
                             .staging = &staging,
                             .deadline_ms = TRIAL_DEADLINE_MS};
     int rc = launch_and_compare(r, &request, comparison, e);
-    if (rc == 0 && order_free && !c->once && verdict_is_ok(r->verdict)) {
+    if (rc == 0 && paired && order_free && verdict_is_ok(r->verdict)) {
         request.salt = other;
         rc = launch_and_compare(r, &request, comparison, e);
     }

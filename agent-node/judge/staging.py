@@ -16,6 +16,7 @@ from problem import JudgeError
 
 ALIGN = 256
 GRANULE = 2 << 20
+SMALL = 256 << 20  # a block up to here is kept for smaller shapes too
 EMPTY = 0xFF  # what lies in the outputs before a runner copies its own: NaN, or -1
 
 
@@ -210,7 +211,7 @@ class Staging:
         self.clear()
         self.layout = Layout(problem, case, slots)
         size = round_up(max(self.layout.end, 1), GRANULE)
-        if self.block is None or not size <= self.block.size <= 4 * size:
+        if self.block is None or not size <= self.block.size <= max(SMALL, 4 * size):
             self.close()
             self.block = (Exported(size, self.device) if self.device.type == "cuda"
                           else Shared(size))

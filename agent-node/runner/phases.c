@@ -302,8 +302,10 @@ static int check_pair(phases *p, const struct msg_runner_check *request, const b
     if (buffers_fingerprint(set, &again, e) < 0)
         return -1;
     if (first != again)
-        verdict_set(out, OUTCOME_NONDETERMINISTIC, NULL,
-                    "two runs on the same inputs and memory gave different outputs");
+        verdict_set(
+            out, OUTCOME_NONDETERMINISTIC, NULL,
+            "two runs on the same inputs and memory gave different outputs; likely cause: a "
+            "race, or atomic additions whose order changes");
     else if (first != other)
         verdict_set(out, OUTCOME_UNINITIALISED, VERDICT_LEFTOVERS,
                     "the outputs depend on what outputs, scratch or shared memory held before the "
