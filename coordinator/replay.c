@@ -39,6 +39,10 @@ replay *replay_open(store_tx *tx, const char *text, err *e)
         err_wrap(e, "replay:%s", text);
         return NULL;
     }
+    if (row.redacted_ms) {
+        err_set(e, ERR_USAGE, "replay:%s: the answers of run %s were redacted", text, row.id);
+        return NULL;
+    }
     self->run = xstrdup(row.id);
     if (check_entrants(tx, self->run, e) || problem_list_read(tx, self->run, &self->problems, e) ||
         task_list_read(tx, self->run, "synthesize", &self->tasks, e))

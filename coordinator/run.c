@@ -299,8 +299,9 @@ static int read_settings(store_tx *tx, opening *o, err *e)
     if (run_find(tx, o->text, &row, e))
         return -1;
     memccpy(o->self->id, row.id, 0, ID_TEXT - 1);
-    if (row.redacted_ms)
-        return err_set(e, ERR_USAGE, "the texts of run %s were removed: it cannot go on", row.id);
+    if (row.redacted_ms && row.state != RUN_COMPLETE)
+        return err_set(e, ERR_USAGE, "run %s was redacted: without its texts it cannot go on",
+                       row.id);
     o->self->budget_usd = row.budget_usd;
     o->self->kind = row.kind;
     if (settings_read(row.settings, strlen(row.settings), &o->self->settings, e))

@@ -341,6 +341,7 @@ static int run_tree(store_tx *tx, const run_row *run, json *root, err *e)
     json_set_int(root, "samples", run->samples);
     json_set_str(root, "correct_protocol", used.correctness);
     json_set_str(root, "timing_protocol", used.timing);
+    json_set_bool(root, "redacted", run->redacted_ms > 0);
     json_set_str(root, "command", run->command);
     json_set_str(root, "version", run->version);
     json_set(root, "settings", &settings);
@@ -518,7 +519,12 @@ static int show_answers(store_tx *tx, const task_row *task, buf *out, err *e)
         const call_row *c = &calls.rows[i];
         buf_printf(out, "==== %s %" PRId64 ": %s:%s, %s\n", c->stage, c->number, c->provider,
                    c->model, c->stop);
-        if (!hash_is_zero(&c->answer) && artifact_get(tx, &c->answer, out, e) < 0)
+        bool whole = false;
+        if (!hash_is_zero(&c->answer) && artifact_has(tx, &c->answer, &whole, e) < 0)
+            return -1;
+        if (!hash_is_zero(&c->answer) && !whole)
+            buf_puts(out, "(redacted)");
+        else if (whole && artifact_get(tx, &c->answer, out, e) < 0)
             return -1;
         buf_puts(out, "\n");
     }

@@ -12,7 +12,8 @@
 int artifact_has(store_tx *tx, const hash *name, bool *out, err *e)
 {
     SCOPED(db_reset)
-    sqlite3_stmt *s = db_prepare(tx, "SELECT 1 FROM artifact WHERE hash = ?1", e);
+    sqlite3_stmt *s =
+        db_prepare(tx, "SELECT 1 FROM artifact WHERE hash = ?1 AND length(data) > 0", e);
     if (s == NULL)
         return -1;
     db_hash(s, 1, name);
@@ -26,8 +27,10 @@ int artifact_has(store_tx *tx, const hash *name, bool *out, err *e)
 static int insert(store_tx *tx, const hash *name, size_t size, const buf *packed, err *e)
 {
     SCOPED(db_reset)
-    sqlite3_stmt *s =
-        db_prepare(tx, "INSERT INTO artifact (hash, size, data) VALUES (?1, ?2, ?3)", e);
+    sqlite3_stmt *s = db_prepare(tx,
+                                 "INSERT INTO artifact (hash, size, data) VALUES (?1, ?2, ?3) "
+                                 "ON CONFLICT (hash) DO UPDATE SET data = excluded.data",
+                                 e);
     if (s == NULL)
         return -1;
     db_hash(s, 1, name);
@@ -93,5 +96,7 @@ int artifact_get(store_tx *tx, const hash *name, buf *out, err *e)
     int got = db_step(tx, s, e);
     if (got == 0)
         return err_set(e, ERR_NOT_FOUND, "there is no artifact %s", hex);
+    if (got > 0 && sqlite3_column_bytes(s, 0) == 0)
+        return err_set(e, ERR_NOT_FOUND, "the text %.12s was redacted", hex);
     return got < 0 ? -1 : unpack(s, name, hex, out, e);
 }

@@ -4,6 +4,8 @@
 ALTER TABLE run ADD COLUMN budget_usd REAL CHECK (budget_usd > 0);       -- NULL: none
 ALTER TABLE run ADD COLUMN redacted_ms INTEGER CHECK (redacted_ms > 0);  -- texts are gone; NULL: all is there
 
+-- An artifact whose text was removed keeps its row, with empty data: packed data never is empty.
+
 -- A paid call: registered before it is sent, settled after. known + unknown is what it counts for.
 CREATE TABLE charge (
     task TEXT NOT NULL REFERENCES task(id) ON DELETE CASCADE,
