@@ -138,6 +138,59 @@ def test_paid_calls_need_a_yes(place):
         exits(place.run("eval", "--suite", "internal", "--model-id", model, "--yes"), 2)
 
 
+def test_a_file_names_entrants_and_servers(place):
+    server = Server(place, gold(), KEY)
+    os.environ["CE_LAB_API_KEY"] = KEY
+    entrants = place.write("entrants.yaml", f"""
+endpoints:
+  lab: {{url: "{server.base}/v1", key: LAB}}
+entrants:
+  - name: lab, cold
+    model: lab:qwen
+    sampling: {{temperature: 0.25, top_p: 0.5}}
+    effort: low
+    stages:
+      polish: claude-opus-5-5@{server.base}
+  - name: terra, off
+    model: openai:gpt-6.1-terra@{server.base}/v1
+    effort: none
+    sampling: {{temperature: 0.5}}
+    budgets: {{interview: 1, polish: 0}}
+""")
+    kept = os.environ.pop("CE_COMPAT_API_KEY")
+    try:
+        done = place.run("eval", "--suite", "internal", "--only", PROBLEM, "--entrants", entrants, "--yes")
+    finally:
+        os.environ["CE_COMPAT_API_KEY"] = kept
+    exits(done, 0)
+    expect({row[0] for row in place.rows("SELECT name FROM entrant")} == {"lab, cold", "terra, off"})
+    bodies = {(request["route"], request["model"]): request["body"] for request in server.log()}
+    lab, terra = bodies["chat", "qwen"], bodies["responses", "gpt-6.1-terra"]
+    expect((lab["temperature"], lab["top_p"], lab["reasoning_effort"]) == (0.25, 0.5, "low"), lab)
+    expect((terra["temperature"], terra["reasoning"]) == (0.5, {"effort": "none"}), terra)
+    claude = bodies["anthropic", "claude-opus-5-5"]
+    expect("temperature" not in claude and "effort" not in claude.get("output_config", {}), claude)
+    polished = place.rows("SELECT count(*) FROM model_call WHERE stage = 'polish'")
+    expect(polished == [(1,)], polished)
+    no_key(place, done.stdout, done.stderr)
+
+
+def test_what_a_model_refuses_is_refused_before_a_call(place):
+    server = Server(place, gold(), KEY)
+    for model, words in (("openai:gpt-6.2-sol", ("--temperature", "0.5")), ("openai:gpt-4o", ("--effort", "high")),
+                         ("openai:gpt-6.2-sol", ("--effort", "none")),
+                         ("openai:gpt-6.2-sol", ("--stage", f"polish=claude-opus-5-5@{server.base}", "--effort",
+                                                 "none"))):
+        done = evaluate(place, f"{model}@{server.base}/v1", *words)
+        exits(done, 2)
+        expect("gpt-" in done.stderr, done.stderr)
+    spoilt = place.write("spoilt.yaml", "entrants:\n  - name: a\n    model: openai:gpt-4o\n    effort: high\n")
+    done = place.run("eval", "--suite", "internal", "--entrants", spoilt, "--yes")
+    exits(done, 2)
+    expect("spoilt.yaml:2: /entrants/0: openai:gpt-4o has no effort setting" in done.stderr, done.stderr)
+    expect(server.log() == [] and not place.db.exists(), "something was begun")
+
+
 def certificate(place):
     if shutil.which("openssl") is None:
         raise Skip("no openssl")
