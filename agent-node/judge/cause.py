@@ -7,6 +7,7 @@ value should have been. Patterns are tried from the most specific to the least."
 import torch
 
 CLOSE = 2.0 ** -7   # relative: near enough to recognise a value that is in the wrong place
+STRIDE_MAX = 1 << 20  # elements of an output whose rows are searched for
 MOST = 0.95         # share of elements that makes a pattern
 DENSE = 0.75        # a region counts as wrong when so many of it are: some wrong values come near
 
@@ -20,7 +21,7 @@ def likely(problem, tensor, values, finding, inputs):
     context = _Context(problem, tensor, y, o, bad, inputs)
     if finding.kind == "unwritten":
         return _place(context, "written") or "the grid does not cover the whole output"
-    for pattern in (_special, _copy, _constant, _scaled, _shifted, _transposed):
+    for pattern in (_special, _copy, _constant, _scaled, _shifted, _transposed, _strided):
         reason = pattern(context)
         if reason:
             return reason
@@ -141,6 +142,26 @@ def _shifted(c):
 
 def _varied(values):
     return bool((values != values[0]).any())
+
+
+def _strided(c):
+    """Rows that begin at another distance than the output's."""
+    if len(c.shape) < 2 or c.total > STRIDE_MAX or c.shape[-1] < 4:
+        return None
+    width = c.shape[-1]
+    rows = c.total // width
+    if rows < 3:
+        return None
+    y = c.y.reshape(rows, width)
+    take = min(width, 16)
+    windows = c.o.unfold(0, take, 1)
+    hits = ((windows - y[1, :take]).abs() <= windows.abs() * CLOSE + 1e-30).all(dim=1).nonzero()
+    for at in hits.reshape(-1).tolist()[:8]:
+        second = c.o[2 * at:2 * at + take]
+        if at != width and second.numel() == take and c.close(y[2, :take], second) == 1.0 and (
+                _varied(second)):
+            return "rows are taken %d elements apart and not %d (a wrong stride)" % (at, width)
+    return None
 
 
 def _transposed(c):

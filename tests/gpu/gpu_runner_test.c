@@ -208,16 +208,19 @@ static char *plan_for(const char *entry)
                      entry, strcmp(entry, "copy_f32") == 0 ? 1024 : 256);
 }
 
+/* One run, or (deadline below 0) the three of a pair. */
 static bool check(const bench *b, runner_proc *p, const stage *s, int64_t deadline_ms,
                   runner_verdict *v, sight *out)
 {
     err e = {0};
     contract_shape shape = {{(int64_t)s->elements}};
+    bool pair = deadline_ms < 0;
     runner_check c = {.terms = b->terms,
                       .shape = &shape,
                       .staging = &s->spans,
                       .salt = SALT,
-                      .deadline_ms = deadline_ms};
+                      .pair_salt = pair ? SALT + 12345 : 0,
+                      .deadline_ms = pair ? -deadline_ms : deadline_ms};
     return runner_proc_check(p, &c, v, &e) == 0 ? true : error("check", &e, out);
 }
 
@@ -235,9 +238,9 @@ typedef struct check_case {
     const char *entry;
     const char *plan; /* NULL: the usual plan for `entry` */
     outcome want;
-    const char *detail; /* NULL: any */
-    int64_t deadline_ms;
-    bool unwritten; /* ok, but the last element holds its sentinel */
+    const char *detail;  /* NULL: any */
+    int64_t deadline_ms; /* below 0: three runs */
+    bool unwritten;      /* ok, but the last element holds its sentinel */
 } check_case;
 
 static const char few_args[] =
@@ -252,6 +255,13 @@ static const check_case cases[] = {
     {"a right candidate is ok", "add", NULL, OUTCOME_OK, "", DEADLINE_MS, false},
     {"an unwritten last element keeps its sentinel", "add_all_but_last", NULL, OUTCOME_OK, "",
      DEADLINE_MS, true},
+    {"three runs of a right candidate agree", "add", NULL, OUTCOME_OK, "", -DEADLINE_MS, false},
+    {"junk in shared memory shows in the pair", "add_junk", NULL, OUTCOME_UNINITIALISED,
+     VERDICT_LEFTOVERS, -DEADLINE_MS, false},
+    {"an unwritten last element shows in the pair", "add_all_but_last", NULL, OUTCOME_UNINITIALISED,
+     VERDICT_LEFTOVERS, -DEADLINE_MS, false},
+    {"an output that changes from run to run shows", "add_calls", NULL, OUTCOME_NONDETERMINISTIC,
+     "", -DEADLINE_MS, false},
     {"one element past the end changes canary", "add_one_past", NULL, OUTCOME_OUT_OF_BOUNDS,
      "write", DEADLINE_MS, false},
     {"one element before the start changes canary", "add_one_before", NULL, OUTCOME_OUT_OF_BOUNDS,
@@ -330,11 +340,11 @@ static void checks_are_quick(const bench *b, const stage *s, sight *out)
         return;
     int64_t begin_us = clock_mono_us();
     for (int i = 0; i < TIMES && verdict_is_ok(&v); i++)
-        if (!check(b, p, s, DEADLINE_MS, &v, out))
+        if (!check(b, p, s, -DEADLINE_MS, &v, out))
             return;
     double each_ms = (double)(clock_mono_us() - begin_us) / 1e3 / TIMES;
-    snprintf(out->text, sizeof out->text, "%s, %.2f ms a check of 3 × 4 MB", outcome_name(v.result),
-             each_ms);
+    snprintf(out->text, sizeof out->text, "%s, %.2f ms a check of 3 × 4 MB, three runs",
+             outcome_name(v.result), each_ms);
     out->good = verdict_is_ok(&v) && (b->mock || each_ms < 50);
 }
 

@@ -23,6 +23,27 @@ extern "C" __global__ void add_all_but_last(ADD_ARGS)
         y[i] = a[i] + b[i];
 }
 
+// Reads shared memory that nobody has written in this launch.
+extern "C" __global__ void add_junk(ADD_ARGS)
+{
+    __shared__ unsigned junk[1024];
+    int i = first();
+    if (i < n)
+        y[i] = a[i] + b[i];
+    if (i == 0)
+        y[0] += (float)(((volatile unsigned *)junk)[0] % 997);
+}
+
+// Never twice the same.
+extern "C" __global__ void add_calls(ADD_ARGS)
+{
+    int i = first();
+    if (i < n)
+        y[i] = a[i] + b[i];
+    if (i == n - 1)
+        y[i] += (float)(clock64() & 0xffffff);
+}
+
 extern "C" __global__ void add_one_past(ADD_ARGS)
 {
     int i = first();

@@ -249,6 +249,13 @@ class Wrong(Case):
         bench = unary(SILU, "f32", 65, 65, reduction=1)
         self.fails(bench, bench.right()[0].t(), "element", "rows and columns are swapped")
 
+    def test_a_wrong_stride(self):
+        bench = unary(SILU, "f32", 33, 257, reduction=1)
+        right = bench.right()[0].reshape(-1)
+        padded = torch.cat([right, torch.zeros(33 * 7)])
+        rows = torch.stack([padded[r * 264:r * 264 + 257] for r in range(33)])
+        self.fails(bench, rows, "element", "264 elements apart and not 257")
+
     def test_half_of_a_reduction(self):
         bench = unary(SUM_ROWS, "f32", 64, 1024, "positive", (64,))
         self.fails(bench, bench.inputs[0][:, :512].sum(-1), "element", None)
