@@ -17,6 +17,13 @@ void buf_init(buf *self, size_t max)
     *self = (buf){.max = max < SIZE_MAX ? max : SIZE_MAX - 1};
 }
 
+void buf_init_drain(buf *self, size_t max, buf_drain_fn *drain, void *arg)
+{
+    buf_init(self, max);
+    self->drain = drain;
+    self->drain_arg = arg;
+}
+
 void buf_fini(buf *self)
 {
     free(self->data);
@@ -34,6 +41,10 @@ void buf_clear(buf *self)
 /* reserve makes room for `more` bytes and the NUL; -1 marks the overflow. */
 static int reserve(buf *self, size_t more)
 {
+    if (self->drain != NULL && !self->overflow && more > self->max - self->size) {
+        self->overflow = self->drain(self->drain_arg, buf_text(self), self->size) < 0;
+        self->size = 0;
+    }
     if (self->overflow || more > self->max - self->size) {
         self->overflow = true;
         return -1;
@@ -80,12 +91,16 @@ int buf_vprintf(buf *self, const char *format, va_list args)
 {
     va_list again;
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, format, args);
-    int rc = length < 0 ? -1 : reserve(self, (size_t)length);
-    if (rc == 0) {
+    size_t room = self->cap - self->size; /* mostly it fits at once */
+    int length = vsnprintf(room > 0 ? self->data + self->size : NULL, room, format, args);
+    bool fits = length >= 0 && (size_t)length < room && !self->overflow;
+    int rc = length < 0 ? -1 : fits ? 0 : reserve(self, (size_t)length);
+    if (rc == 0 && !fits)
         vsnprintf(self->data + self->size, (size_t)length + 1, format, again);
+    if (rc == 0)
         self->size += (size_t)length;
-    }
+    else if (self->data != NULL)
+        self->data[self->size] = '\0';
     va_end(again);
     return rc;
 }

@@ -15,15 +15,24 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Takes the bytes of a full buffer away; -1: it cannot. */
+typedef int buf_drain_fn(void *arg, const void *data, size_t size);
+
 typedef struct buf {
-    char *data;    /* NULL while empty; else NUL-terminated */
-    size_t size;   /* bytes used, without the NUL */
-    size_t cap;    /* bytes allocated */
-    size_t max;    /* the limit named at init */
-    bool overflow; /* an append did not fit */
+    char *data;          /* NULL while empty; else NUL-terminated */
+    size_t size;         /* bytes used, without the NUL */
+    size_t cap;          /* bytes allocated */
+    size_t max;          /* the limit named at init */
+    bool overflow;       /* an append did not fit */
+    buf_drain_fn *drain; /* NULL: none */
+    void *drain_arg;
 } buf;
 
 void buf_init(buf *self, size_t max);
+/* buf_init_drain: where an append does not fit, what is there is handed to `drain` and the buffer starts
+ * over; only an append larger than max, or a drain that fails, is an overflow. What is left at the end is
+ * the caller's to hand over. */
+void buf_init_drain(buf *self, size_t max, buf_drain_fn *drain, void *arg);
 void buf_fini(buf *self); /* SCOPED(buf_fini) works on a buf value */
 void buf_clear(buf *self);
 

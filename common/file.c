@@ -66,30 +66,73 @@ static int write_all(int fd, const char *data, size_t size)
     return 0;
 }
 
-/* fill_temporary writes and syncs, so that the rename never shows a shorter file after a crash. */
-static int fill_temporary(const char *temporary, const void *data, size_t size)
+struct file_out {
+    char *path, *temporary;
+    int fd;
+    int failure; /* errno of the first write that failed; 0: none */
+};
+
+file_out *file_out_create(const char *path, err *e)
 {
-    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0)
-        return -1;
-    bool ok = write_all(fd, data, size) == 0 && fsync(fd) == 0;
-    int reason = errno;
-    if (close(fd) < 0 && ok)
-        return -1;
-    errno = reason;
-    return ok ? 0 : -1;
+    SCOPED(file_out_destroy) file_out *self = xcalloc(1, sizeof *self);
+    char suffix[ID_TEXT];
+    id_new(suffix);
+    self->path = xstrdup(path);
+    self->temporary = xasprintf("%s.%s.tmp", path, suffix);
+    self->fd = open(self->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (self->fd < 0) {
+        err_errno(e, errno, "write %s", path);
+        return NULL;
+    }
+    return TAKE(self);
+}
+
+int file_out_add(void *arg, const void *data, size_t size)
+{
+    file_out *self = arg;
+    if (self->failure == 0 && write_all(self->fd, data, size) < 0)
+        self->failure = errno;
+    return self->failure == 0 ? 0 : -1;
+}
+
+/* Synced before the rename, so that it never shows a shorter file after a crash. */
+int file_out_commit(file_out *self, err *e)
+{
+    if (self->failure == 0 && fsync(self->fd) < 0)
+        self->failure = errno;
+    if (close(self->fd) < 0 && self->failure == 0)
+        self->failure = errno;
+    self->fd = -1;
+    if (self->failure == 0 && rename(self->temporary, self->path) < 0)
+        self->failure = errno;
+    if (self->failure != 0)
+        return err_errno(e, self->failure, "write %s", self->path);
+    free(self->temporary);
+    self->temporary = NULL;
+    return 0;
+}
+
+void file_out_destroy(file_out **self)
+{
+    if (*self == NULL)
+        return;
+    if ((*self)->fd >= 0)
+        close((*self)->fd);
+    if ((*self)->temporary != NULL)
+        unlink((*self)->temporary);
+    free((*self)->temporary);
+    free((*self)->path);
+    free(*self);
+    *self = NULL;
 }
 
 int file_write(const char *path, const void *data, size_t size, err *e)
 {
-    char suffix[ID_TEXT];
-    id_new(suffix);
-    SCOPED(scoped_free) char *temporary = xasprintf("%s.%s.tmp", path, suffix);
-    if (fill_temporary(temporary, data, size) == 0 && rename(temporary, path) == 0)
-        return 0;
-    int reason = errno;
-    unlink(temporary);
-    return err_errno(e, reason, "write %s", path);
+    SCOPED(file_out_destroy) file_out *out = file_out_create(path, e);
+    if (out == NULL)
+        return -1;
+    file_out_add(out, data, size);
+    return file_out_commit(out, e);
 }
 
 static int make_dir(const char *path, err *e)

@@ -17,6 +17,8 @@
 #include "reports/results.h"
 #include "reports/text.h"
 
+enum { PIECE_MAX = 4 * 1024 * 1024 };
+
 typedef void render_fn(const board *b, bool stable, buf *out);
 
 static const struct {
@@ -83,6 +85,23 @@ static int write_plots(const board *b, const char *folder, err *e)
     return 0;
 }
 
+/* A piece at a time: a million results are more text than should be in memory. */
+static int render_file(const board *b, const char *name, render_fn *render, const char *folder,
+                       err *e)
+{
+    SCOPED(scoped_free) char *path = file_join(folder, name);
+    SCOPED(file_out_destroy) file_out *out = file_out_create(path, e);
+    SCOPED(buf_fini) buf text = {0};
+    if (out == NULL)
+        return -1;
+    buf_init_drain(&text, PIECE_MAX, file_out_add, out);
+    render(b, false, &text);
+    bool written = file_out_add(out, buf_text(&text), text.size) == 0;
+    if (written && text.overflow)
+        return err_set(e, ERR_LIMIT, "%s: a line is larger than %d bytes", path, PIECE_MAX);
+    return file_out_commit(out, e);
+}
+
 int report_write_all(struct store *db, const char *run, const char *out_dir, err *e)
 {
     const board_ask ask = {.runs = &run, .run_count = 1};
@@ -90,10 +109,7 @@ int report_write_all(struct store *db, const char *run, const char *out_dir, err
     if (b == NULL || file_mkdirs(out_dir, e) < 0)
         return -1;
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        SCOPED(buf_fini) buf text = {0};
-        buf_init(&text, TEXT_REPORT_MAX);
-        files[i].render(b, false, &text);
-        if (write_file(out_dir, files[i].name, &text, e) < 0)
+        if (render_file(b, files[i].name, files[i].render, out_dir, e) < 0)
             return -1;
     }
     return write_plots(b, out_dir, e);

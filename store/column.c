@@ -237,11 +237,30 @@ static void keep_bool(sqlite3_stmt *s, int index, char *at)
     memcpy(at, &value, sizeof value);
 }
 
-static int read_one(sqlite3_stmt *s, int index, const column *c, char *at, err *e)
+static char *text_at(const char *at)
+{
+    char *text;
+    memcpy(&text, at, sizeof text);
+    return text;
+}
+
+/* Rows of a list are alike: the text of the row before is used again where it is the same. */
+static void keep_text_like(char *at, const char *before, const char *text)
+{
+    char *earlier = before != NULL ? text_at(before) : NULL;
+    if (text != NULL && earlier != NULL && strcmp(text, earlier) == 0)
+        memcpy(at, &earlier, sizeof earlier);
+    else
+        keep_text(at, text);
+}
+
+/* before: the same member of the row before, or NULL. */
+static int read_one(sqlite3_stmt *s, int index, const column *c, char *at, const char *before,
+                    err *e)
 {
     switch (c->type) {
     case COLUMN_TEXT:
-        keep_text(at, text_of(s, index));
+        keep_text_like(at, before, text_of(s, index));
         return 0;
     case COLUMN_INT:
     case COLUMN_ID:
@@ -268,12 +287,21 @@ static int read_one(sqlite3_stmt *s, int index, const column *c, char *at, err *
     return 0;
 }
 
-int column_read(sqlite3_stmt *s, int first, const column *columns, void *row, err *e)
+/* A failure leaves a row that can be freed. */
+static int read_row(sqlite3_stmt *s, int first, const column *columns, char *row,
+                    const char *before, err *e)
 {
     int rc = 0;
     for (const column *c = columns; c->name != NULL; c++)
-        if (read_one(s, first++, c, (char *)row + c->offset, e) < 0)
+        if (read_one(s, first++, c, row + c->offset, before != NULL ? before + c->offset : NULL,
+                     e) < 0)
             rc = -1;
+    return rc;
+}
+
+int column_read(sqlite3_stmt *s, int first, const column *columns, void *row, err *e)
+{
+    int rc = read_row(s, first, columns, row, NULL, e);
     if (rc < 0)
         column_free(columns, row);
     return rc;
@@ -284,10 +312,8 @@ void column_free(const column *columns, void *row)
     for (const column *c = columns; c->name != NULL; c++) {
         if (c->type != COLUMN_TEXT)
             continue;
-        char *text;
         char *at = (char *)row + c->offset;
-        memcpy(&text, at, sizeof text);
-        free(text);
+        free(text_at(at));
         keep_text(at, NULL);
     }
 }
@@ -314,10 +340,9 @@ static int append_row(sqlite3_stmt *s, const column_query *query, size_t *room, 
     }
     char *row = (char *)out->rows + out->count * query->size;
     memset(row, 0, query->size);
-    if (column_read(s, 0, query->columns, row, e) < 0)
-        return -1;
-    out->count++;
-    return 0;
+    const char *before = out->count > 0 ? row - query->size : NULL;
+    out->count++; /* also a row that could not be read is freed with the others */
+    return read_row(s, 0, query->columns, row, before, e);
 }
 
 int column_select(store_tx *tx, const column_query *query, column_rows *out, err *e)
@@ -351,7 +376,14 @@ int column_first(store_tx *tx, const column_query *query, void *row, const char 
 
 void column_rows_free(const column *columns, size_t size, void *rows, size_t count)
 {
-    for (size_t i = 0; i < count; i++)
-        column_free(columns, (char *)rows + i * size);
+    for (const column *c = columns; c->name != NULL; c++) {
+        const char *shared = NULL; /* with the row before: freed already */
+        for (size_t i = 0; c->type == COLUMN_TEXT && i < count; i++) {
+            char *text = text_at((const char *)rows + i * size + c->offset);
+            if (text != shared)
+                free(text);
+            shared = text;
+        }
+    }
     free(rows);
 }

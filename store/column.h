@@ -58,6 +58,7 @@ void column_bind(sqlite3_stmt *s, int first, const column *columns, const void *
 int column_read(sqlite3_stmt *s, int first, const column *columns, void *row, err *e);
 void column_free(const column *columns, void *row);
 /* column_select reads all rows; a failure leaves out empty. */
+/* Rows may share texts with the row before: rows are neither reordered nor freed one by one. */
 int column_select(store_tx *tx, const column_query *query, column_rows *out, err *e);
 /* column_first reads the first row into `row`; ERR_NOT_FOUND "there is no <what>" without one. */
 int column_first(store_tx *tx, const column_query *query, void *row, const char *what, err *e);

@@ -176,6 +176,7 @@ def test_a_used_up_quota_stops_its_provider_and_no_other(place):
                     "--slots", 2)
     exits(done, 5)
     expect("quota" in done.stderr and "resume with: " in done.stderr, done.stderr)
+    no_key(place, done.stdout, done.stderr)
     expect(len(bad.log()) <= 2, "a closed provider was asked again", len(bad.log()))
     state = dict(place.rows("SELECT e.name, group_concat(DISTINCT t.state) FROM task t JOIN entrant e "
                             "ON e.id = t.entrant GROUP BY 1"))
@@ -190,6 +191,7 @@ def test_fail_on_a_rate_limit_leaves_the_tasks(place):
     done = evaluate(place, f"{MODEL}@{server.base}", "--on-rate-limit", "fail", "--samples", 3, "--slots", 1)
     exits(done, 5)
     expect("rate_limit" in done.stderr, done.stderr)
+    no_key(place, done.stdout, done.stderr)
     expect(len(server.log()) == 1, "fail means: no further try", len(server.log()))
     expect(place.count("task", "kind = 'synthesize' AND state = 'waiting'") == 3)
     expect(charged(place) == 0, charges(place))

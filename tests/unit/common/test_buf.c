@@ -90,6 +90,51 @@ static void a_huge_size_does_not_wrap(void **state)
     assert_string_equal(buf_text(&b), "x");
 }
 
+typedef struct sink {
+    buf got;
+    int calls_left; /* then it fails */
+} sink;
+
+static int drain(void *arg, const void *data, size_t size)
+{
+    sink *s = arg;
+    return s->calls_left-- > 0 ? buf_add(&s->got, data, size) : -1;
+}
+
+static void a_drained_buffer_loses_nothing(void **state)
+{
+    (void)state;
+    sink s = {.calls_left = 1000};
+    buf whole, b;
+    buf_init(&s.got, 100000);
+    buf_init(&whole, 100000);
+    buf_init_drain(&b, 16, drain, &s);
+    for (int i = 0; i < 500; i++) {
+        assert_int_equal(buf_printf(&b, "%d,", i * 37), 0);
+        buf_printf(&whole, "%d,", i * 37);
+        assert_true(b.size <= 16);
+    }
+    buf_add(&s.got, buf_text(&b), b.size);
+    assert_string_equal(buf_text(&s.got), buf_text(&whole));
+    assert_int_equal(buf_puts(&b, "longer than sixteen bytes"), -1);
+    buf_fini(&b);
+    buf_fini(&whole);
+    buf_fini(&s.got);
+}
+
+static void a_drain_that_fails_is_an_overflow(void **state)
+{
+    (void)state;
+    sink s = {.calls_left = 0};
+    buf b;
+    buf_init_drain(&b, 4, drain, &s);
+    assert_int_equal(buf_puts(&b, "abc"), 0);
+    assert_int_equal(buf_puts(&b, "de"), -1);
+    assert_true(b.overflow);
+    assert_int_equal(buf_puts(&b, ""), -1);
+    buf_fini(&b);
+}
+
 static void take_hands_over_and_the_buffer_starts_again(void **state)
 {
     (void)state;
@@ -118,6 +163,8 @@ int main(void)
         cmocka_unit_test(an_overflow_stays_until_clear),
         cmocka_unit_test(growing_byte_by_byte_keeps_everything),
         cmocka_unit_test(a_huge_size_does_not_wrap),
+        cmocka_unit_test(a_drained_buffer_loses_nothing),
+        cmocka_unit_test(a_drain_that_fails_is_an_overflow),
         cmocka_unit_test(take_hands_over_and_the_buffer_starts_again),
     };
     return cmocka_run_group_tests_name("buf", tests, NULL, NULL);
