@@ -10,7 +10,7 @@
 
 #include "agent-node/judge_fake.h"
 #include "agent-node/judge_ops.h"
-#include "agent-node/judge_python.h"
+#include "common/python.h"
 #include "agent-node/judge_torch.h"
 #include "common/hash.h"
 #include "common/scoped.h"
@@ -39,7 +39,7 @@ void judge_destroy(judge **self)
 
 char *judge_find_python(const char *given, err *e)
 {
-    return judge_python_find(given, e);
+    return python_find(given, e);
 }
 
 const judge_facts *judge_get_facts(const judge *self)

@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "agent-node/judge_python.h"
+#include "common/python.h"
 #include "common/buf.h"
 #include "common/clock.h"
 #include "common/scoped.h"
@@ -37,7 +37,7 @@ struct judge_process {
 static int spawn(judge_process *self, const judge_process_options *o, int channel, int errors,
                  err *e)
 {
-    SCOPED(judge_python_env_free) char **env = judge_python_env();
+    SCOPED(python_env_free) char **env = python_env();
     const char *const argv[] = {o->python, o->script, o->device, o->timing_lib, o->cache_dir, NULL};
     const subproc_fd fds[] = {{channel, CHANNEL_FD}, {errors, STDERR_FILENO}};
     /* The death signal would follow the starting thread, not the process: the child watches fd 3. */

@@ -89,7 +89,7 @@ def matters(judge, cases, index):
         inputs = list(judge.staging.inputs[0])
         before = oracle.upcast(problem, inputs)
         inputs[index] = values.draw(tensor, case.sizes[tensor.name], family, SEEDS + number, 0,
-                                    judge.device)
+                                    judge.device, bounds=case.ranges.get(tensor.name))
         if any(not same(a, b) for a, b in zip(before, oracle.upcast(problem, inputs))):
             return True
     return False

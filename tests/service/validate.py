@@ -79,7 +79,7 @@ def test_wrong_words_have_their_own_messages(place):
         expect(text in done.stderr, done.stderr)
     done = place.run("suite", "valdate", db=False)
     exits(done, 2)
-    expect("want one of list, show, diff, validate" in done.stderr, done.stderr)
+    expect("want one of list, show, diff, validate, new" in done.stderr, done.stderr)
 
 
 def test_a_problem_that_cannot_judge_is_not_admitted(place):
@@ -106,6 +106,58 @@ def test_a_shipped_problem_is_admitted(place):
     expect(f"1 of 1 problems admitted; mutants as stated: {count} of {count}" in done.stdout, done.stdout)
     checks = {check["name"]: check["ok"] for check in found(place)["problems"][0]["checks"]}
     expect(checks == dict.fromkeys(("contract", "stable", "inputs", "varied", "families", "floor"), True), checks)
+
+
+OPS = """import torch
+
+
+def scale_rows(x, weight, alpha=2.0):
+    return x * weight * alpha
+"""
+
+
+def new(place, root, *words):
+    place.write("ops.py", OPS)
+    return place.run("suite", "new", "scale_rows", *words, "--suites", root, db=False)
+
+
+def test_a_new_problem_loads_and_says_what_is_missing(place):
+    root = place.suites(("vector_add_fp32",))
+    done = new(place, root, "--from", "ops.py:scale_rows", "--dtype", "f16", "--shape", "x=rows:2048,cols:4096",
+               "--shape", "weight=cols")
+    needs_torch(done)
+    exits(done, 0)
+    folder = root / "internal/scale_rows"
+    expect(sorted(file.name for file in folder.iterdir()) == ["problem.yaml", "prompt.md", "reference.py"])
+    shown = place.run("suite", "show", "scale_rows", "--json", "--suites", root, db=False)
+    contract = json.loads(shown.stdout)["contract"]
+    expect([dim["name"] for dim in contract["dims"]] == ["rows", "cols"], contract)
+    expect(contract["outputs"][0]["dtype"] == "f16" and contract["outputs"][0]["shape"] == ["rows", "cols"], contract)
+    expect(contract["scalars"][0]["name"] == "alpha", contract)
+    checked = validate(place, "scale_rows", "--suites", root, device="emu", timeout=240)
+    exits(checked, 3)
+    for words in ("reference ok", "there is no gold kernel", "0 mutants, at least 5 are wanted"):
+        expect(words in checked.stdout, checked.stdout)
+
+
+def test_a_problem_that_cannot_be_made_leaves_nothing(place):
+    root = place.suites(("vector_add_fp32",))
+    before = (root / "internal/suite.yaml").read_text()
+    good = ("--shape", "x=rows:2048,cols:4096", "--shape", "weight=cols")
+    for words, text in ((("--from", "ops.py:nosuch", "--dtype", "f16", *good), "there is no nosuch in ops.py"),
+                        (("--from", "ops.py:OPS", "--dtype", "f16", *good), "there is no OPS"),
+                        (("--from", "ops.py:torch", "--dtype", "f16", *good), "torch is a module, not a function"),
+                        (("--from", "ops.py:scale_rows", "--dtype", "f16", *good[:2]), "weight has neither"),
+                        (("--from", "ops.py:scale_rows", "--dtype", "f16", *good, "--shape", "z=3"), "no parameter z"),
+                        (("--from", "ops.py:scale_rows", "--dtype", "f16", "--shape", "x=a:64,b:64", "--shape",
+                          "weight=a"), "scale_rows raised RuntimeError in line 5 with x[5, 7], weight[5]"),
+                        (("--from", "nowhere:f", "--dtype", "f16", *good), "loading raised ModuleNotFoundError"),
+                        (("--from", "ops.py:scale_rows", "--dtype", "f16", *good, "--suite", "none"), "no suite 'none'")):
+        done = new(place, root, *words)
+        needs_torch(done)
+        exits(done, 2)
+        expect(text in done.stderr, done.stderr)
+        expect(not (root / "internal/scale_rows").exists() and (root / "internal/suite.yaml").read_text() == before)
 
 
 main(globals())

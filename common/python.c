@@ -1,7 +1,7 @@
-/* judge_python - which interpreter runs the judge, and what it gets to see
+/* python - which interpreter runs the judge, and what it gets to see
  *
  * SPDX-License-Identifier: MIT */
-#include "agent-node/judge_python.h"
+#include "common/python.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static bool is_visible(const char *entry)
     return false;
 }
 
-char **judge_python_env(void)
+char **python_env(void)
 {
     size_t count = 0;
     while (environ[count] != NULL)
@@ -53,7 +53,7 @@ char **judge_python_env(void)
     return env;
 }
 
-void judge_python_env_free(char ***env)
+void python_env_free(char ***env)
 {
     char **list = TAKE(*env);
     for (size_t i = 0; list != NULL && list[i] != NULL; i++)
@@ -76,7 +76,7 @@ static void last_line(const buf *text, char *out, size_t size)
 /* imports_torch runs the interpreter once; on failure reason says why. */
 static bool imports_torch(const char *python, char reason[REASON_MAX])
 {
-    SCOPED(judge_python_env_free) char **env = judge_python_env();
+    SCOPED(python_env_free) char **env = python_env();
     const char *const argv[] = {python, "-c", "import torch", NULL};
     subproc_options options = {.argv = argv, .env = (const char *const *)env};
     SCOPED(buf_fini) buf out, errors;
@@ -125,7 +125,7 @@ static char *search(buf *tried)
 static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
 static char *remembered;
 
-char *judge_python_find(const char *given, err *e)
+char *python_find(const char *given, err *e)
 {
     SCOPED(buf_fini) buf tried;
     buf_init(&tried, PROBE_TEXT_MAX);

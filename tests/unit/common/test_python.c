@@ -1,4 +1,4 @@
-/* test_judge_python - which interpreter, and what it gets to see
+/* test_python - which interpreter, and what it gets to see
  *
  * SPDX-License-Identifier: MIT */
 /* cmocka wants these first. */
@@ -14,12 +14,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent-node/judge_python.h"
+#include "common/python.h"
 #include "common/scoped.h"
 
 static bool passed_on(const char *entry)
 {
-    SCOPED(judge_python_env_free) char **env = judge_python_env();
+    SCOPED(python_env_free) char **env = python_env();
     for (size_t i = 0; env[i] != NULL; i++)
         if (strcmp(env[i], entry) == 0)
             return true;
@@ -61,10 +61,10 @@ static void a_program_that_cannot_import_torch_is_refused_with_its_reason(void *
 {
     (void)state;
     err e = {0};
-    assert_null(judge_python_find("/bin/false", &e));
+    assert_null(python_find("/bin/false", &e));
     assert_int_equal(e.code, ERR_UNAVAILABLE);
     assert_non_null(strstr(e.text, "/bin/false cannot import torch"));
-    assert_null(judge_python_find("/nowhere/python3", &e));
+    assert_null(python_find("/nowhere/python3", &e));
     assert_non_null(strstr(e.text, "it is no program"));
 }
 
@@ -78,7 +78,7 @@ static void the_search_tells_what_it_tried(void **state)
     assert_int_equal(symlink("/bin/false", link), 0);
     assert_int_equal(setenv("PATH", folder, 1), 0);
     err e = {0};
-    SCOPED(scoped_free) char *found = judge_python_find(NULL, &e);
+    SCOPED(scoped_free) char *found = python_find(NULL, &e);
     if (found != NULL)
         assert_string_equal(found, "/usr/bin/python3");
     else
@@ -95,5 +95,5 @@ int main(void)
         cmocka_unit_test(the_search_tells_what_it_tried),
         cmocka_unit_test(what_python_and_cuda_need_is_passed_on),
     };
-    return cmocka_run_group_tests_name("judge_python", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("python", tests, NULL, NULL);
 }
