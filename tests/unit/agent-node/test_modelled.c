@@ -83,8 +83,8 @@ static void the_words_say_what_limits_and_what_is_modelled(void **state)
         "10 requests, 4.5 sectors of 32 bytes each",
         "4 requests, 1.50 passes each",
         "branches of warps: 8, 25.0 % divergent; barriers: 3",
-        "occupancy: 75 % (6 blocks at once; limited by registers), 40 registers a thread, 512 "
-        "bytes"};
+        "occupancy: 75 % (6 blocks at once; limited by registers)",
+        "40 registers a thread, 512 bytes"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         if (strstr(buf_text(&text), lines[i]) == NULL)
             fail_msg("no \"%s\" in:\n%s", lines[i], buf_text(&text));
