@@ -1,6 +1,7 @@
 // Kernels with one planted defect each, for tests/unit/emulator/test_emulator_defects.c. The comment
-// "BUG kind" stands on the line that the finding must name. All take the same arguments: `in`, n floats, an
-// input; `out`, n floats, and `work`, n ints, which nothing has written; n = 1000.
+// "BUG kind" stands on the line that the finding must name; of a race between blocks on both lines, since
+// either may come second. All take the same arguments: `in`, n floats, an input; `out`, n floats, and `work`,
+// n ints, which nothing has written; n = 1000.
 // SPDX-License-Identifier: MIT
 #include <cuda_fp16.h>
 #define KERNEL(name) extern "C" __global__ void name(const float *in, float *out, int *work, int n)
@@ -392,7 +393,7 @@ KERNEL(global_race_of_writers)
 KERNEL(global_race_read_after_write)
 {
     if (threadIdx.x == 0)
-        work[blockIdx.x] = blockIdx.x + 1;
+        work[blockIdx.x] = blockIdx.x + 1; // BUG race
     __syncthreads();
     if (threadIdx.x == 0 && blockIdx.x > 0)
         out[blockIdx.x] =
@@ -405,7 +406,7 @@ KERNEL(global_race_flag_without_fence)
     if (threadIdx.x != 0)
         return;
     if (blockIdx.x == 0) {
-        work[0] = 42;
+        work[0] = 42; // BUG race
         *flag = 1;
     } else if (blockIdx.x == 1) {
         *flag = 1;
@@ -419,7 +420,7 @@ KERNEL(global_race_atomic_and_plain)
     if (threadIdx.x != 0)
         return;
     if (blockIdx.x == 0)
-        atomicExch(&work[3], 1);
+        atomicExch(&work[3], 1); // BUG race
     else
         work[3] = 2; // BUG race
 }
@@ -522,8 +523,8 @@ KERNEL(endless_loop)
 
 KERNEL(flag_that_never_comes)
 {
-    volatile int *flag = work;
-    if (ID == 0)
+    volatile int *flag = work + blockIdx.x;
+    if (threadIdx.x == 0)
         *flag = 0;
     __syncthreads();
     while (*flag == 0) // BUG hung
