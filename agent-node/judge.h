@@ -77,7 +77,8 @@ typedef struct judge_contract_report {
         json; /* {"shapes":[{"shape","status":"ok|skipped","outputs":[{"name","dtype","shape"}]}]} */
 } judge_contract_report;
 
-/* judge_contract runs the reference at every shape and at the benchmark shape, twice: count, dtype and
+/* judge_contract runs the reference at every declared shape, at those of suites/cases.h and at the
+ * benchmark shape, twice: count, dtype and
  * shape of the outputs, determinism (unless order_free), finite results on normal values. What does
  * not fit is ERR_CONFIG with file and line. */
 int judge_contract(judge *self, judge_contract_report *out, err *e);

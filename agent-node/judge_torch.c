@@ -24,6 +24,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "common/zip.h"
+#include "suites/cases.h"
 
 /* Deadlines, ms. The first request of a process waits for torch and the device. */
 enum {
@@ -223,17 +224,26 @@ static int torch_open(void *impl, const contract *terms, const char *reference, 
 
 /* ---- contract ---- */
 
-static json *cases_json(const contract *terms, err *e)
+static int add_case(json *list, const contract *terms, const contract_shape *shape, err *e)
 {
-    SCOPED(json_destroy) json *cases = json_new_array();
-    for (size_t i = 0; i <= terms->shape_count; i++) {
-        json *row =
-            case_json(terms, i < terms->shape_count ? &terms->shapes[i] : &terms->benchmark, e);
-        if (row == NULL)
+    json *row = case_json(terms, shape, e);
+    if (row == NULL)
+        return -1;
+    json_append(list, &row);
+    return 0;
+}
+
+/* cases_json: what is declared, the benchmark shape last, and in between `more` (NULL: nothing). */
+static json *cases_json(const contract *terms, const cases *more, err *e)
+{
+    SCOPED(json_destroy) json *list = json_new_array();
+    for (size_t i = 0; i < terms->shape_count; i++)
+        if (add_case(list, terms, &terms->shapes[i], e) < 0)
             return NULL;
-        json_append(cases, &row);
-    }
-    return TAKE(cases);
+    for (size_t i = 0; more != NULL && i < more->count; i++)
+        if (!more->shapes[i].again && add_case(list, terms, &more->shapes[i].shape, e) < 0)
+            return NULL;
+    return add_case(list, terms, &terms->benchmark, e) < 0 ? NULL : TAKE(list);
 }
 
 static int read_contract(const json *reply, judge_contract_report *out, err *e)
@@ -257,11 +267,13 @@ static int read_contract(const json *reply, judge_contract_report *out, err *e)
 static int torch_contract(void *impl, judge_contract_report *out, err *e)
 {
     judge_torch *self = impl;
-    json *cases = cases_json(self->terms, e);
-    if (cases == NULL)
+    SCOPED(cases_fini) cases met = {0}; /* every shape that a candidate meets but the hidden ones */
+    cases_build(self->terms, strcmp(self->device, "cpu") == 0, &met);
+    json *list = cases_json(self->terms, &met, e);
+    if (list == NULL)
         return -1;
     SCOPED(json_destroy) json *request = request_new("contract");
-    json_set(request, "cases", &cases);
+    json_set(request, "cases", &list);
     if (want_process(self, e) < 0)
         return -1;
     self->drawn = false;
@@ -303,11 +315,11 @@ static int read_validation(const json *reply, judge_validation *out, err *e)
 static int torch_validate(void *impl, judge_validation *out, err *e)
 {
     judge_torch *self = impl;
-    json *cases = cases_json(self->terms, e);
-    if (cases == NULL)
+    json *list = cases_json(self->terms, NULL, e);
+    if (list == NULL)
         return -1;
     SCOPED(json_destroy) json *request = request_new("validate");
-    json_set(request, "cases", &cases);
+    json_set(request, "cases", &list);
     if (want_process(self, e) < 0)
         return -1;
     self->drawn = false;

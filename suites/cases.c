@@ -263,8 +263,10 @@ static void keep_declared(covering *c, size_t limit, cases *out)
     for (size_t i = 0; i < terms->shape_count && out->count < limit; i++) {
         cases_shape found;
         if (!listed(out->shapes, out->count, terms, &terms->shapes[i]) &&
-            fill_shape(terms, &terms->shapes[i], c->elements_max, &found))
+            fill_shape(terms, &terms->shapes[i], c->elements_max, &found)) {
+            found.again = true;
             keep(c, &found, out);
+        }
     }
 }
 
@@ -316,8 +318,10 @@ static void deal(const contract *terms, size_t limit, rng *source, cases *out)
     qsort(out->shapes, out->count, sizeof *out->shapes, larger_first);
     while (full < out->count && out->shapes[full].elements > 0)
         full++;
-    for (size_t j = full; full > 0 && j < 2 * families->count && out->count < limit; j++)
-        out->shapes[out->count++] = out->shapes[j % full];
+    for (size_t j = full; full > 0 && j < 2 * families->count && out->count < limit; j++) {
+        out->shapes[out->count] = out->shapes[j % full];
+        out->shapes[out->count++].again = true;
+    }
     size_t turn = start;
     for (size_t i = 0; i < out->count; i++) {
         bool empty = out->shapes[i].elements == 0;

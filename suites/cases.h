@@ -33,6 +33,7 @@ typedef struct cases_shape {
     contract_shape shape;
     const char *family;
     int64_t elements; /* of the largest tensor; 0 where any input is empty */
+    bool again;       /* declared, or in the list already with another family */
 } cases_shape;
 
 typedef struct cases {

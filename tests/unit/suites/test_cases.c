@@ -80,6 +80,20 @@ static void every_declared_shape_is_run(void **state)
     }
 }
 
+static void what_is_not_new_is_marked(void **state)
+{
+    (void)state;
+    for (size_t k = 0; k < 3; k++) {
+        SCOPED(contract_destroy) contract *c = read_contract(contracts[k]);
+        SCOPED(cases_fini) cases g = {0};
+        cases_build(c, false, &g);
+        size_t fresh = 0;
+        for (size_t i = 0; i < g.count; i++)
+            fresh += !g.shapes[i].again;
+        assert_int_equal(fresh + c->shape_count, distinct(&g, c));
+    }
+}
+
 static void the_same_contract_gives_the_same_grid(void **state)
 {
     (void)state;
@@ -307,6 +321,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_declared_shape_is_run),
+        cmocka_unit_test(what_is_not_new_is_marked),
         cmocka_unit_test(the_same_contract_gives_the_same_grid),
         cmocka_unit_test(another_contract_gives_other_shapes),
         cmocka_unit_test(the_emulator_gets_few_and_small_ones),
