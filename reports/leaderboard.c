@@ -298,9 +298,19 @@ static void write_spend_of(const page *p, size_t index)
             continue;
         buf_puts(p->out, "| ");
         entrant_name(p, index);
-        buf_printf(p->out, " | %s | %" PRId64 " | ", s->stage, s->calls);
+        buf_printf(p->out, " | %s | %s | %" PRId64 " | ", s->stage, s->provider, s->calls);
+        text_count(p->out, s->tokens_in + s->tokens_cache_read + s->tokens_cache_write);
+        buf_puts(p->out, " (");
+        text_count(p->out, s->tokens_cache_read);
+        buf_puts(p->out, ") / ");
+        text_count(p->out, s->tokens_out);
+        buf_puts(p->out, " | ");
         text_usd(p->out, s->cost_usd, s->cost_unknown);
         text_usd_beside(p->out, s->unknown_usd, s->unknown_calls);
+        if (!p->stable && s->calls > 0)
+            buf_printf(p->out, " | %.1f s", s->latency_ms / 1000.0 / (double)s->calls);
+        else if (!p->stable)
+            buf_puts(p->out, " | –");
         buf_puts(p->out, " |\n");
     }
 }
@@ -309,8 +319,12 @@ static void write_spend(const page *p)
 {
     if (!cost_any(p->b))
         return;
-    buf_puts(p->out,
-             "\n## Cost by stage\n\n| entrant | stage | calls | cost |\n|---|---|--:|--:|\n");
+    buf_puts(
+        p->out,
+        "\n## Cost by stage\n\n| entrant | stage | provider | calls | tokens in (cached) / out "
+        "| cost |");
+    buf_puts(p->out, p->stable ? "\n|---|---|---|--:|--:|--:|\n"
+                               : " time a call |\n|---|---|---|--:|--:|--:|--:|\n");
     for (size_t i = 0; i < p->aggs->count; i++)
         write_spend_of(p, p->aggs->order[i]);
 }

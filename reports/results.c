@@ -82,7 +82,7 @@ static void set_time(json *object, const char *key, int64_t wall_ms)
 }
 
 /* Cost by entrant and stage. */
-static json *spend_json(const board_run *run)
+static json *spend_json(const board_run *run, bool stable)
 {
     json *list = json_new_array();
     for (size_t i = 0; i < run->spend.count; i++) {
@@ -92,7 +92,14 @@ static json *spend_json(const board_run *run)
             if (run->entrants.rows[k].id == s->entrant)
                 json_set_str(row, "entrant", run->entrants.rows[k].name);
         json_set_str(row, "stage", s->stage);
+        json_set_str(row, "provider", s->provider);
         json_set_int(row, "calls", s->calls);
+        json_set_int(row, "tokens_in", s->tokens_in);
+        json_set_int(row, "tokens_cache_read", s->tokens_cache_read);
+        json_set_int(row, "tokens_cache_write", s->tokens_cache_write);
+        json_set_int(row, "tokens_out", s->tokens_out);
+        if (!stable)
+            json_set_real(row, "latency_ms", s->latency_ms);
         json_set_real(row, "cost_usd", s->cost_usd);
         json_set_int(row, "cost_unknown_calls", s->cost_unknown);
         json_set_int(row, "unknown_calls", s->unknown_calls);
@@ -120,7 +127,7 @@ static json *run_json(const board *b, const board_run *run, bool stable)
     set_tree(out, "device", device_json(b, run));
     set_tree(out, "protocol", protocol_json(run));
     json_set_bool(out, "redacted", run->row.redacted_ms > 0);
-    set_tree(out, "spend", spend_json(run));
+    set_tree(out, "spend", spend_json(run, stable));
     json_set_int(out, "problems", (int64_t)run->problems.count);
     json_set_int(out, "samples", run->row.samples);
     json_set_int(out, "planned", run->counts.planned);

@@ -389,6 +389,7 @@ static json *spend_json(const standing *s)
         const task_row owner = {.entrant = s->spend.rows[i].entrant};
         json_set_str(one, "entrant", entrant_of(s, &owner));
         json_set_str(one, "stage", s->spend.rows[i].stage);
+        json_set_str(one, "provider", s->spend.rows[i].provider);
         set_spend(one, &s->spend.rows[i]);
         json_append(list, &one);
     }

@@ -30,8 +30,14 @@ static const column columns[] = {
 static const column spend_columns[] = {
     {"entrant", COLUMN_INT, offsetof(spend_row, entrant), NULL},
     {"stage", COLUMN_TEXT, offsetof(spend_row, stage), NULL},
+    {"provider", COLUMN_TEXT, offsetof(spend_row, provider), NULL},
     {"calls", COLUMN_INT, offsetof(spend_row, calls), NULL},
     {"cost_unknown", COLUMN_INT, offsetof(spend_row, cost_unknown), NULL},
+    {"tokens_in", COLUMN_INT, offsetof(spend_row, tokens_in), NULL},
+    {"tokens_cache_read", COLUMN_INT, offsetof(spend_row, tokens_cache_read), NULL},
+    {"tokens_cache_write", COLUMN_INT, offsetof(spend_row, tokens_cache_write), NULL},
+    {"tokens_out", COLUMN_INT, offsetof(spend_row, tokens_out), NULL},
+    {"latency_ms", COLUMN_REAL, offsetof(spend_row, latency_ms), NULL},
     {"cost_usd", COLUMN_REAL, offsetof(spend_row, cost_usd), NULL},
     {"unknown_calls", COLUMN_INT, offsetof(spend_row, unknown_calls), NULL},
     {"unknown_usd", COLUMN_REAL, offsetof(spend_row, unknown_usd), NULL},
@@ -151,15 +157,20 @@ int charge_sum_read(store_tx *tx, const char *run, charge_sum *out, err *e)
 }
 
 static const char spend_from[] =
-    "(SELECT entrant, stage, sum(calls) AS calls, sum(cost_unknown) AS cost_unknown, "
+    "(SELECT entrant, stage, provider, sum(calls) AS calls, sum(cost_unknown) AS cost_unknown, "
+    "ifnull(sum(tokens_in), 0) AS tokens_in, ifnull(sum(tokens_cache_read), 0) AS "
+    "tokens_cache_read, ifnull(sum(tokens_cache_write), 0) AS tokens_cache_write, "
+    "ifnull(sum(tokens_out), 0) AS tokens_out, total(latency_ms) AS latency_ms, "
     "total(cost_usd) AS cost_usd, sum(unknown_calls) AS unknown_calls, "
     "total(unknown_usd) AS unknown_usd FROM ("
-    "SELECT t.entrant, c.stage, 1 AS calls, c.cost_usd IS NULL AS cost_unknown, c.cost_usd, "
-    "0 AS unknown_calls, NULL AS unknown_usd "
+    "SELECT t.entrant, c.stage, c.provider, 1 AS calls, c.cost_usd IS NULL AS cost_unknown, "
+    "c.cost_usd, c.tokens_in, c.tokens_cache_read, c.tokens_cache_write, c.tokens_out, "
+    "c.latency_ms, 0 AS unknown_calls, NULL AS unknown_usd "
     "FROM task t JOIN model_call c ON c.task = t.id WHERE t.run = ?1 UNION ALL "
-    "SELECT t.entrant, g.stage, 0, 0, NULL, g.state IN ('unknown', 'open'), g.unknown_usd "
+    "SELECT t.entrant, g.stage, g.provider, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, "
+    "g.state IN ('unknown', 'open'), g.unknown_usd "
     "FROM task t JOIN charge g ON g.task = t.id WHERE t.run = ?1) "
-    "GROUP BY entrant, stage) ORDER BY entrant, stage";
+    "GROUP BY entrant, stage, provider) ORDER BY entrant, stage, provider";
 
 int spend_list_read(store_tx *tx, const char *run, spend_list *out, err *e)
 {

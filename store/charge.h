@@ -70,17 +70,19 @@ int charge_sum_read(store_tx *tx, const char *run, charge_sum *out, err *e);
 /* What an entrant's calls in a stage cost. */
 typedef struct spend_row {
     int64_t entrant; /* entrant_row.id */
-    const char *stage;
+    const char *stage, *provider;
     int64_t calls, cost_unknown; /* recorded; of them, of unknown cost */
-    double cost_usd;
-    int64_t unknown_calls; /* cut in flight */
-    double unknown_usd;    /* what may have been billed beside cost_usd, at its worst */
+    int64_t tokens_in, tokens_cache_read, tokens_cache_write,
+        tokens_out;              /* what was told of them */
+    double cost_usd, latency_ms; /* sums */
+    int64_t unknown_calls;       /* cut in flight */
+    double unknown_usd;          /* what may have been billed beside cost_usd, at its worst */
 } spend_row;
 typedef struct spend_list {
     spend_row *rows;
     size_t count;
 } spend_list;
-/* spend_list_read: by entrant as declared, then by stage name. */
+/* spend_list_read: by entrant as declared, then by stage name and provider. */
 int spend_list_read(store_tx *tx, const char *run, spend_list *out, err *e);
 void spend_list_fini(spend_list *self);
 

@@ -84,8 +84,11 @@ def one(place, number):
     board = place.results()
     task = board["tasks"][0]
     expect(task["tokens_in"] > 0 and task["calls"] == 6, task)
-    for stage in ("interview", "codegen", "correctness", "polish"):
-        expect(stage in json.dumps(board), stage)
+    spent = {(row["stage"], row["provider"]): row for row in board["run"]["spend"]}
+    first = spent["interview", CASES[number][0].split(":")[0].replace("claude-opus-5-5", "anthropic")]
+    expect((first["calls"], first["tokens_in"], first["tokens_cache_read"], first["tokens_out"]) ==
+           (2, 6000, 4000, 1600) and first["latency_ms"] > 0, spent)
+    expect(len(spent) == 4, spent)
 
 
 def test_openai_polished_by_claude(place):
