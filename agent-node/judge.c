@@ -98,12 +98,38 @@ int judge_baseline_run(judge *self, const judge_baseline_request *request, judge
     return self->ops->baseline(self->impl, request, out, e);
 }
 
+int judge_arm(judge *self, const judge_arm_request *request, judge_timing *out, err *e)
+{
+    return want_open(self, e) < 0 ? -1 : self->ops->arm(self->impl, request, out, e);
+}
+
+int judge_block(judge *self, int64_t samples, int64_t untimed, judge_timing *out, err *e)
+{
+    if (want_open(self, e) < 0)
+        return -1;
+    if (samples < 1 || untimed < 0)
+        return err_set(e, ERR_LIMIT, "judge: %lld samples after %lld calls", (long long)samples,
+                       (long long)untimed);
+    return self->ops->block(self->impl, samples, untimed, out, e);
+}
+
+int judge_disarm(judge *self, judge_comparison *out, err *e)
+{
+    return want_open(self, e) < 0 ? -1 : self->ops->disarm(self->impl, out, e);
+}
+
 /* ---- results ---- */
 
 void judge_validation_fini(judge_validation *self)
 {
     free(self->json);
     *self = (judge_validation){0};
+}
+
+void judge_timing_fini(judge_timing *self)
+{
+    free(self->samples);
+    *self = (judge_timing){0};
 }
 
 void judge_contract_report_fini(judge_contract_report *self)

@@ -167,4 +167,27 @@ int judge_baseline_run(judge *self, const judge_baseline_request *request, judge
                        err *e);
 void judge_baseline_fini(judge_baseline *self);
 
+typedef struct judge_arm_request {
+    const char *mode; /* eager or a compiled mode */
+    bool chained;     /* G-mode */
+    bool settle;      /* the full warm-up */
+} judge_arm_request;
+
+typedef struct judge_timing {
+    double *samples; /* ms of one call, in the order taken; NULL after arming */
+    size_t sample_count;
+    double event_floor_ms;
+    int64_t warmup_calls;
+    double host_ms, event_ms; /* of the block: on the host's clock, and what its events add up to */
+    int64_t voided, suspect;
+} judge_timing;
+void judge_timing_fini(judge_timing *self);
+
+/* Timing a baseline in turns with a candidate, on the inputs of the last draw: arm captures a graph for
+ * each slot anew, in fresh memory; then blocks; disarm gives the memory back and tells in `out` whether
+ * what the timed graphs left behind is still right. cuda and fake only. */
+int judge_arm(judge *self, const judge_arm_request *request, judge_timing *out, err *e);
+int judge_block(judge *self, int64_t samples, int64_t untimed, judge_timing *out, err *e);
+int judge_disarm(judge *self, judge_comparison *out, err *e);
+
 #endif

@@ -22,7 +22,8 @@ static const char *const top_keys[] = {"default", "problems", NULL};
 /* The runner's members stand beside ours (agent-node/runner/fake_script.h). */
 static const char *const entry_keys[] = {"load",         "check",     "time",     "compare",
                                          "candidate_ms", "baselines", "delay_ms", "crash",
-                                         "hang",         NULL};
+                                         "hang",         "state",     NULL};
+static const char *const state_keys[] = {"sm_mhz", "reasons", "foreign", "mig", NULL};
 static const char *const compare_keys[] = {"equal", "detail", "text", NULL};
 
 typedef struct fake_answers {
@@ -37,6 +38,8 @@ typedef struct judge_fake {
     const contract *terms;
     fake_answers answers;
     bool drawn;
+    char *armed; /* mode, or NULL */
+    size_t next; /* scripted time of the armed mode */
 } judge_fake;
 
 /* ---- script ---- */
@@ -110,12 +113,29 @@ static int read_baselines(const json_cursor *c, fake_answers *out, err *e)
     return 0;
 }
 
+/* The watch reads it (agent-node/watch.c); here a mistake in it is told. */
+static int check_state(const json_cursor *c, err *e)
+{
+    if (json_only_keys(c, state_keys, e) < 0)
+        return -1;
+    for (size_t i = 0; state_keys[i] != NULL; i++) {
+        json_cursor member;
+        int64_t value = 0;
+        if (json_maybe(c, state_keys[i], &member) &&
+            json_want_int(&member, 0, INT32_MAX, &value, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int read_entry(const json_cursor *c, fake_answers *out, err *e)
 {
     json_cursor member;
     if (json_only_keys(c, entry_keys, e) < 0)
         return -1;
     if (json_maybe(c, "compare", &member) && read_compare(&member, out, e) < 0)
+        return -1;
+    if (json_maybe(c, "state", &member) && check_state(&member, e) < 0)
         return -1;
     return json_maybe(c, "baselines", &member) ? read_baselines(&member, out, e) : 0;
 }
@@ -288,18 +308,63 @@ static int fake_baseline(void *impl, const judge_baseline_request *request, judg
     return 0;
 }
 
+static int fake_arm(void *impl, const judge_arm_request *request, judge_timing *out, err *e)
+{
+    judge_fake *self = impl;
+    if (!self->drawn)
+        return err_set(e, ERR_INTERNAL, "judge: nothing is drawn");
+    if (json_get(self->answers.baselines, request->mode) == NULL)
+        return err_set(e, ERR_CONFIG, "judge: the script has no times of %s", request->mode);
+    free(self->armed);
+    self->armed = xstrdup(request->mode);
+    self->next = 0;
+    *out = (judge_timing){.event_floor_ms = 0.001, .warmup_calls = 1};
+    return 0;
+}
+
+/* The scripted times again and again, block after block. */
+static int fake_block(void *impl, int64_t samples, int64_t untimed, judge_timing *out, err *e)
+{
+    judge_fake *self = impl;
+    (void)untimed;
+    if (self->armed == NULL)
+        return err_set(e, ERR_INTERNAL, "judge: nothing is armed");
+    const json *times_of = json_get(self->answers.baselines, self->armed);
+    *out = (judge_timing){.event_floor_ms = 0.001, .sample_count = (size_t)samples};
+    out->samples = xcalloc(out->sample_count, sizeof *out->samples);
+    for (size_t i = 0; i < out->sample_count; i++) {
+        out->samples[i] =
+            json_real(json_at(times_of, self->next++ % json_size(times_of)), (double)NAN);
+        out->event_ms += out->samples[i];
+    }
+    out->host_ms = out->event_ms;
+    return 0;
+}
+
+static int fake_disarm(void *impl, judge_comparison *out, err *e)
+{
+    judge_fake *self = impl;
+    (void)e;
+    free(self->armed);
+    self->armed = NULL;
+    *out = (judge_comparison){.equal = true};
+    return 0;
+}
+
 static void fake_destroy(void *impl)
 {
     judge_fake *self = impl;
     if (self == NULL)
         return;
+    free(self->armed);
     answers_fini(&self->answers);
     free(self->script);
     free(self);
 }
 
 static const judge_ops fake_ops = {fake_destroy, fake_open,    fake_contract, fake_validate,
-                                   fake_draw,    fake_compare, fake_baseline};
+                                   fake_draw,    fake_compare, fake_baseline, fake_arm,
+                                   fake_block,   fake_disarm};
 
 int judge_fake_start(const judge_options *options, judge *out, err *e)
 {

@@ -21,6 +21,9 @@ typedef struct judge_ops {
     int (*draw)(void *impl, const judge_draw_request *request, judge_staging *out, err *e);
     int (*compare)(void *impl, int64_t slot, int64_t salt, judge_comparison *out, err *e);
     int (*baseline)(void *impl, const judge_baseline_request *request, judge_baseline *out, err *e);
+    int (*arm)(void *impl, const judge_arm_request *request, judge_timing *out, err *e);
+    int (*block)(void *impl, int64_t samples, int64_t untimed, judge_timing *out, err *e);
+    int (*disarm)(void *impl, judge_comparison *out, err *e);
 } judge_ops;
 
 struct judge {

@@ -34,7 +34,8 @@ enum {
     VALIDATE_MS = 600 * 1000,
     DRAW_MS = 120 * 1000,
     COMPARE_MS = 120 * 1000,
-    BASELINE_MS = 900 * 1000
+    BASELINE_MS = 900 * 1000,
+    BLOCK_MS = 120 * 1000
 };
 
 enum { CACHE_UNPACKED_MAX = 64 * 1024 * 1024 };
@@ -531,6 +532,68 @@ static int torch_baseline(void *impl, const judge_baseline_request *request, jud
     return rc;
 }
 
+/* ---- in turns with a candidate ---- */
+
+static void read_timing(const json *row, judge_timing *out)
+{
+    const json *samples = json_get(row, "samples");
+    *out = (judge_timing){.sample_count = json_size(samples)};
+    if (out->sample_count > 0)
+        out->samples = xcalloc(out->sample_count, sizeof *out->samples);
+    for (size_t i = 0; i < out->sample_count; i++)
+        out->samples[i] = json_real(json_at(samples, i), (double)NAN);
+    out->event_floor_ms = json_real(json_get(row, "event_floor_ms"), (double)NAN);
+    out->warmup_calls = json_int(json_get(row, "warmup_calls"), 0);
+    out->host_ms = json_real(json_get(row, "host_ms"), (double)NAN);
+    out->event_ms = json_real(json_get(row, "event_ms"), (double)NAN);
+    out->voided = json_int(json_get(row, "voided"), 0);
+    out->suspect = json_int(json_get(row, "suspect"), 0);
+}
+
+static int torch_arm(void *impl, const judge_arm_request *request, judge_timing *out, err *e)
+{
+    judge_torch *self = impl;
+    SCOPED(json_destroy) json *message = request_new("arm");
+    json_set_str(message, "mode", request->mode);
+    json_set_bool(message, "chained", request->chained);
+    json_set_bool(message, "settle", request->settle);
+    SCOPED(json_doc_destroy) json_doc *reply = ask(self, &message, BASELINE_MS, e);
+    if (reply == NULL)
+        return -1;
+    read_timing(json_get(json_doc_root(reply), "timing"), out);
+    return 0;
+}
+
+static int torch_block(void *impl, int64_t samples, int64_t untimed, judge_timing *out, err *e)
+{
+    judge_torch *self = impl;
+    SCOPED(json_destroy) json *message = request_new("block");
+    json_set_int(message, "samples", samples);
+    json_set_int(message, "untimed", untimed);
+    SCOPED(json_doc_destroy) json_doc *reply = ask(self, &message, BLOCK_MS, e);
+    if (reply == NULL)
+        return -1;
+    read_timing(json_get(json_doc_root(reply), "timing"), out);
+    if (out->sample_count != (size_t)samples) {
+        judge_timing_fini(out);
+        return broken("block", e);
+    }
+    return 0;
+}
+
+static int torch_disarm(void *impl, judge_comparison *out, err *e)
+{
+    judge_torch *self = impl;
+    SCOPED(json_destroy) json *message = request_new("disarm");
+    SCOPED(json_doc_destroy) json_doc *reply = ask(self, &message, COMPARE_MS, e);
+    if (reply == NULL)
+        return -1;
+    const char *wrong = json_str(json_get(json_doc_root(reply), "wrong"), NULL);
+    *out = (judge_comparison){.equal = wrong == NULL};
+    cut(out->text, sizeof out->text, wrong != NULL ? wrong : "");
+    return 0;
+}
+
 /* ---- start and end ---- */
 
 static void torch_destroy(void *impl)
@@ -604,7 +667,8 @@ static void read_facts(const json_doc *doc, judge_facts *out)
 }
 
 static const judge_ops torch_ops = {torch_destroy, torch_open,    torch_contract, torch_validate,
-                                    torch_draw,    torch_compare, torch_baseline};
+                                    torch_draw,    torch_compare, torch_baseline, torch_arm,
+                                    torch_block,   torch_disarm};
 
 int judge_torch_start(const judge_options *options, judge *out, err *e)
 {

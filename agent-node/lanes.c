@@ -75,6 +75,7 @@ static void read_device(lane_facts *f, const json *d)
                  (long long)driver % 1000 / 10);
     }
     f->l2_bytes = json_int(json_get(d, "l2_bytes"), 0);
+    f->memory_rate = json_real(json_get(d, "memory_rate"), 0.0);
     f->limits = guaranteed_limits;
     f->limits.sm_count = json_int(json_get(d, "sm_count"), f->limits.sm_count);
     f->limits.cc = json_int(json_get(d, "cc"), f->limits.cc);

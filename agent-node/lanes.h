@@ -33,6 +33,7 @@ typedef struct lane_facts {
     char name[129], uuid[65], arch[17];
     char driver[32]; /* CUDA version of the driver, "13.0" */
     int64_t l2_bytes;
+    double memory_rate; /* bytes a second that the memory clock allows; 0: not known */
     plan_device limits;
     char reason[240];
 } lane_facts;

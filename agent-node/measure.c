@@ -1,4 +1,4 @@
-/* measure - protocol ce-timing-0: candidate and baselines at the benchmark shape
+/* measure - a candidate by itself and the baselines, at the benchmark shape
  *
  * SPDX-License-Identifier: MIT */
 #include "agent-node/measure.h"
@@ -8,40 +8,24 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent-node/roofline.h"
 #include "agent-node/runner/timing/ce_timing.h"
-#include "agent-node/trial.h"
-#include "common/json.h"
 #include "common/scoped.h"
 #include "common/stats.h"
 #include "common/xalloc.h"
 #include "suites/cases.h"
 
-enum { MEASURE_DEADLINE_MS = 60000 };
+enum { MEASURE_DEADLINE_MS = 60000, ESTIMATE_SAMPLES = 20, UNTIMED = 3 };
 
-/* Bytes a call reads and writes: every tensor once. */
-static int call_bytes(const contract *terms, int64_t *out, err *e)
-{
-    int64_t total = 0;
-    for (size_t i = 0; i < terms->input_count + terms->output_count; i++) {
-        int64_t elements = 0;
-        if (contract_elements(terms, i, &terms->benchmark, &elements, e) != 0) {
-            return -1;
-        }
-        total += elements * (int64_t)dtype_size(terms->tensors[i].type);
-    }
-    *out = total;
-    return 0;
-}
-
-static int slot_count(const pipeline *p, int64_t *out, err *e)
+int measure_slots(const pipeline *p, double estimate_us, int64_t *out, err *e)
 {
     int64_t bytes = 0;
-    if (call_bytes(p->terms, &bytes, e) != 0) {
+    if (roofline_bytes(p->terms, &bytes, e) != 0) {
         return -1;
     }
     uint64_t l2 = p->facts->l2_bytes > 0 ? (uint64_t)p->facts->l2_bytes : 1;
     uint32_t slots =
-        ce_timing_slots((uint64_t)bytes, l2, 0.0, (uint64_t)p->facts->limits.memory_bytes);
+        ce_timing_slots((uint64_t)bytes, l2, estimate_us, (uint64_t)p->facts->limits.memory_bytes);
     if (slots == 0) {
         return err_set(e, ERR_LIMIT, "the benchmark shape of %s does not fit the device",
                        p->spec->problem);
@@ -55,82 +39,143 @@ static const char *benchmark_family(const contract *terms)
     return cases_benchmark(terms).family;
 }
 
-/* ---- candidate ---- */
+/* ---- the candidate alone ---- */
 
-static char *samples_json(const double *samples, size_t count)
+json *measure_samples_json(const double *samples, size_t count)
 {
-    SCOPED(json_destroy) json *array = json_new_array();
+    json *array = json_new_array();
     for (size_t i = 0; i < count; i++) {
         json *value = json_new_real(samples[i]);
         json_append(array, &value);
     }
-    return json_dump(array);
+    return array;
 }
 
-static int fill_row(const pipeline *p, const runner_timing *timing, int64_t slots,
-                    measurement_record *row, err *e)
+/* One block of a candidate by itself. */
+typedef struct solo {
+    const trial *t;
+    bool whole; /* the full warm-up, and a timed call's outputs are compared */
+    int64_t samples, slots, salt;
+    double event_floor_ms;
+    judge_staging staging;
+    runner_timing timing; /* of the block */
+} solo;
+
+static void solo_fini(solo *self)
 {
-    SCOPED(scoped_free) char *samples = samples_json(timing->samples, timing->sample_count);
-    row->side = xstrdup("candidate");
-    row->mode = xstrdup("plan");
-    row->shape = contract_shape_label(p->terms, &p->terms->benchmark);
-    row->l2 = xstrdup("cold");
-    row->median_ms = stats_median(timing->samples, timing->sample_count);
-    row->sample_count = (int64_t)timing->sample_count;
-    row->slots = slots;
-    row->event_floor_ms = timing->event_floor_ms;
-    if (!(row->median_ms > 0.0)) {
-        row->median_ms = (double)NAN;
-        row->reason = xstrdup("no positive sample");
-    }
-    return ledger_put_text(p->ledger, samples, &row->samples, e);
+    judge_staging_fini(&self->staging);
+    runner_timing_fini(&self->timing);
 }
 
-/* The outputs that the last timed calls left in one slot are the answer to that slot's inputs. */
-static int check_timed(const trial *t, const runner_time *request, runner_verdict *verdict, err *e)
+static int solo_arm(solo *s, int64_t number, runner_verdict *verdict, err *e)
+{
+    const pipeline *p = s->t->p;
+    SCOPED(runner_timing_fini) runner_timing armed = {0};
+    judge_draw_request draw = {.shape = &p->terms->benchmark,
+                               .seed = trial_seed(p->spec, "time", number),
+                               .family = benchmark_family(p->terms),
+                               .slots = s->slots};
+    if (judge_draw(s->t->judge, &draw, &s->staging, e) != 0) {
+        return -1;
+    }
+    s->salt = trial_seed(p->spec, "time salt", number);
+    runner_arm request = {.terms = p->terms,
+                          .shape = &p->terms->benchmark,
+                          .salt = s->salt,
+                          .staging = &s->staging,
+                          .slots = s->slots,
+                          .settle = s->whole,
+                          .keeps = s->whole,
+                          .deadline_ms = MEASURE_DEADLINE_MS};
+    if (runner_proc_arm(s->t->runner, &request, &armed, e) != 0) {
+        return -1;
+    }
+    *verdict = armed.verdict;
+    s->event_floor_ms = armed.event_floor_ms;
+    return 0;
+}
+
+static int solo_block(solo *s, runner_verdict *verdict, err *e)
+{
+    runner_block request = {.samples = s->samples,
+                            .untimed = UNTIMED,
+                            .keep = s->whole ? s->salt % s->samples : -1,
+                            .deadline_ms = MEASURE_DEADLINE_MS};
+    if (runner_proc_block(s->t->runner, &request, &s->timing, e) != 0) {
+        return -1;
+    }
+    *verdict = s->timing.verdict;
+    return 0;
+}
+
+/* What a timed call left behind is the answer to its slot's inputs. */
+static int solo_compare(solo *s, runner_verdict *verdict, err *e)
 {
     SCOPED(judge_comparison_fini) judge_comparison comparison = {0};
-    if (judge_compare(t->judge, request->check_slot, request->salt, &comparison, e) != 0) {
+    int64_t slot = s->timing.kept_count > 0 ? s->timing.kept[0] : 0;
+    if (runner_proc_kept(s->t->runner, &s->staging, 0, verdict, e) != 0) {
+        return -1;
+    }
+    if (!verdict_is_ok(verdict)) {
+        return 0;
+    }
+    if (judge_compare(s->t->judge, slot, s->salt, &comparison, e) != 0) {
         return -1;
     }
     if (!comparison.equal) {
-        verdict_set(verdict, OUTCOME_WRONG, comparison.detail, "after timing: %s", comparison.text);
+        verdict_set(verdict, OUTCOME_WRONG, comparison.detail, "in a timed call: %s",
+                    comparison.text);
     }
     return 0;
 }
 
-static int time_candidate(const trial *t, int64_t number, measurement_record *row,
-                          runner_verdict *verdict, err *e)
+static int solo_run(solo *s, int64_t number, runner_verdict *verdict, err *e)
 {
-    const pipeline *p = t->p;
-    SCOPED(judge_staging_fini) judge_staging staging = {0};
-    SCOPED(runner_timing_fini) runner_timing timing = {0};
-    judge_draw_request draw = {.shape = &p->terms->benchmark,
-                               .seed = trial_seed(p->spec, "time", number),
-                               .family = benchmark_family(p->terms)};
-    if (slot_count(p, &draw.slots, e) != 0 || judge_draw(t->judge, &draw, &staging, e) != 0) {
+    if (measure_slots(s->t->p, 0.0, &s->slots, e) != 0 || solo_arm(s, number, verdict, e) != 0) {
         return -1;
     }
-    runner_time request = {.terms = p->terms,
-                           .shape = &p->terms->benchmark,
-                           .salt = trial_seed(p->spec, "time salt", number),
-                           .staging = &staging,
-                           .slots = draw.slots,
-                           .check_slot = draw.seed % draw.slots,
-                           .samples = MEASURE_SAMPLES,
-                           .deadline_ms = MEASURE_DEADLINE_MS};
-    if (runner_proc_time(t->runner, &request, &timing, e) != 0) {
+    if (verdict_is_ok(verdict) && solo_block(s, verdict, e) != 0) {
         return -1;
     }
-    *verdict = timing.verdict;
-    if (verdict_is_ok(verdict) && check_timed(t, &request, verdict, e) != 0) {
+    if (verdict_is_ok(verdict) && s->whole && solo_compare(s, verdict, e) != 0) {
         return -1;
     }
-    if (!verdict_is_ok(verdict)) {
-        trial_say(p, &p->terms->benchmark, draw.family, verdict);
-        return 0;
+    return verdict_is_ok(verdict) ? runner_proc_disarm(s->t->runner, verdict, e) : 0;
+}
+
+int measure_estimate(const trial *t, int64_t number, measure_short *out, runner_verdict *verdict,
+                     err *e)
+{
+    solo s SCOPED(solo_fini) = {.t = t, .samples = ESTIMATE_SAMPLES};
+    if (solo_run(&s, number, verdict, e) != 0) {
+        return -1;
     }
-    return fill_row(p, &timing, draw.slots, row, e);
+    if (verdict_is_ok(verdict)) {
+        *out = (measure_short){stats_median(s.timing.samples, s.timing.sample_count),
+                               s.event_floor_ms};
+    }
+    return 0;
+}
+
+static int fill_row(const solo *s, measurement_record *row, err *e)
+{
+    const pipeline *p = s->t->p;
+    SCOPED(json_destroy)
+    json *samples = measure_samples_json(s->timing.samples, s->timing.sample_count);
+    SCOPED(scoped_free) char *text = json_dump(samples);
+    row->side = xstrdup("candidate");
+    row->mode = xstrdup("plan");
+    row->shape = contract_shape_label(p->terms, &p->terms->benchmark);
+    row->l2 = xstrdup("cold");
+    row->median_ms = stats_median(s->timing.samples, s->timing.sample_count);
+    row->sample_count = (int64_t)s->timing.sample_count;
+    row->slots = s->slots;
+    row->event_floor_ms = s->event_floor_ms;
+    if (!(row->median_ms > 0.0)) {
+        row->median_ms = (double)NAN;
+        row->reason = xstrdup("no positive sample");
+    }
+    return ledger_put_text(p->ledger, text, &row->samples, e);
 }
 
 int measure_candidate(const pipeline *p, lane *held, const candidate *c, int64_t number,
@@ -141,7 +186,18 @@ int measure_candidate(const pipeline *p, lane *held, const candidate *c, int64_t
     if (trial_open(&t, p, held, c, verdict, e) != 0) {
         return -1;
     }
-    return verdict_is_ok(verdict) ? time_candidate(&t, number, row, verdict, e) : 0;
+    if (!verdict_is_ok(verdict)) {
+        return 0;
+    }
+    solo s SCOPED(solo_fini) = {.t = &t, .whole = true, .samples = MEASURE_SAMPLES};
+    if (solo_run(&s, number, verdict, e) != 0) {
+        return -1;
+    }
+    if (verdict_is_ok(verdict)) {
+        return fill_row(&s, row, e);
+    }
+    trial_say(p, &p->terms->benchmark, benchmark_family(p->terms), verdict);
+    return 0;
 }
 
 /* ---- baselines ---- */
@@ -234,7 +290,7 @@ int measure_baseline(const pipeline *p, lane *held, stage_record *record, baseli
     judge_baseline_request request = {.shape = &p->terms->benchmark,
                                       .seed = trial_seed(p->spec, "baseline", 0),
                                       .samples = MEASURE_SAMPLES};
-    if (slot_count(p, &request.slots, e) != 0 ||
+    if (measure_slots(p, 0.0, &request.slots, e) != 0 ||
         recall_baseline(p, &key, &stored, &cache, e) != 0) {
         return -1;
     }

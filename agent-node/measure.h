@@ -1,8 +1,8 @@
-/* measure - protocol ce-timing-0: candidate and baselines at the benchmark shape
+/* measure - a candidate by itself and the baselines, at the benchmark shape
  *
  * Purpose:   both sides are CUDA graphs, timed by the same code (runner/timing) on rotated slots with a
- *            cold L2: the candidate in a fresh runner, the baselines in the judge. No verdict: numbers
- *            of this protocol are marked uncertified.
+ *            cold L2: a candidate in a runner, the baselines in the judge. It finds the best baseline
+ *            and first estimates; a verdict comes from duel.h.
  * Ownership: rows are the caller's (they go into a stage record).
  * Threads:   the holder of the lane.
  * Errors:    an err is the harness; a candidate that fails while it is timed is a verdict.
@@ -13,10 +13,25 @@
 
 #include "agent-node/pipeline.h"
 #include "agent-node/runner/verdict.h"
+#include "agent-node/trial.h"
+#include "common/json.h"
 
 enum { MEASURE_SAMPLES = 100 };
 
-/* measure_candidate: `number` makes the inputs fresh. The row is filled when the verdict is ok. */
+/* measure_slots: K at the benchmark shape; estimate_us <= 0: unknown. ERR_LIMIT when it does not fit. */
+int measure_slots(const pipeline *p, double estimate_us, int64_t *out, err *e);
+json *measure_samples_json(const double *samples, size_t count);
+
+typedef struct measure_short {
+    double median_ms, event_floor_ms;
+} measure_short;
+
+/* measure_estimate: a few samples, to choose how to time; in a trial that goes on afterwards. */
+int measure_estimate(const trial *t, int64_t number, measure_short *out, runner_verdict *verdict,
+                     err *e);
+
+/* measure_candidate times a candidate without a baseline to compare with. `number` makes the inputs fresh.
+ * The row is filled when the verdict is ok. */
 int measure_candidate(const pipeline *p, lane *held, const candidate *c, int64_t number,
                       measurement_record *row, runner_verdict *verdict, err *e);
 

@@ -14,10 +14,11 @@
 #include "agent-node/check.h"
 #include "agent-node/stages/stage.h"
 #include "common/clock.h"
+#include "common/paired.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
 
-static const char timing_protocol[] = "ce-timing-0";
+static const char timing_protocol[] = "ce-timing-1";
 
 /* ---- preparing ---- */
 
@@ -317,7 +318,7 @@ static void sum_up(pipeline *p)
     r->marks = NULL;
     SCOPED(buf_fini) buf line;
     buf_init(&line, 256);
-    buf_puts(&line, isnan(r->speedup) ? "" : "uncertified");
+    buf_puts(&line, !isnan(r->speedup) && r->verdict == NULL ? "uncertified" : "");
     if (marks != NULL) {
         buf_printf(&line, "%s%s", line.size > 0 ? "," : "", marks);
     }
@@ -339,9 +340,13 @@ int pipeline_run(const node_parts *node, ledger *account, const task_spec *spec,
     pipeline p SCOPED(pipeline_fini) = {
         .node = node, .ledger = account, .spec = spec, .done = done};
     p.facts = facts_for(node->lanes);
+    p.margin = PAIRED_MARGIN_MIN;
     p.result.speedup = (double)NAN;
     p.result.candidate_ms = (double)NAN;
     p.result.baseline_ms = (double)NAN;
+    p.result.ci_low = (double)NAN;
+    p.result.ci_high = (double)NAN;
+    p.result.floor_ms = (double)NAN;
     if (load_texts(&p, e) != 0 || pipeline_open(&p, e) != 0 || run_stages(&p, e) != 0) {
         return -1;
     }
@@ -402,8 +407,12 @@ static int run_question(const node_parts *node, ledger *account, const task_spec
 {
     pipeline p SCOPED(pipeline_fini) = {.node = node, .ledger = account, .spec = spec};
     int64_t start = clock_mono_us();
-    *out = (result_record){
-        .speedup = (double)NAN, .candidate_ms = (double)NAN, .baseline_ms = (double)NAN};
+    *out = (result_record){.speedup = (double)NAN,
+                           .candidate_ms = (double)NAN,
+                           .baseline_ms = (double)NAN,
+                           .ci_low = (double)NAN,
+                           .ci_high = (double)NAN,
+                           .floor_ms = (double)NAN};
     out->reason = xstrdup("a problem is checked, not timed");
     int rc = load_texts(&p, e) != 0 ? -1 : ask_judge(&p, question, out, e);
     out->wall_ms = (double)(clock_mono_us() - start) / 1000.0;

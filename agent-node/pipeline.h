@@ -72,6 +72,8 @@ typedef struct pipeline {
     provider *escalation; /* for one more call where a stage's budget has ended; NULL: none */
     const lane_facts
         *facts;        /* of the device asked for; kind "none" with a reason when there is none */
+    double margin;     /* δ of verdicts on this card */
+    bool calibrated;   /* it comes from A/A runs there */
     bool placed;       /* facts are those of the lane that this task has held and takes again */
     char *kernel_spec; /* interview's KernelSpec JSON, or NULL */
     candidate *best;   /* the candidate that goes on, or NULL */

@@ -45,9 +45,10 @@ struct runner_proc {
     int errors;    /* memory file: the child's stderr */
     message hello; /* facts point into it */
     runner_facts facts;
-    bool candidate; /* whose turn it is */
-    bool dead;      /* nothing more can be asked */
-    char *modelled; /* JSON of the last check, or NULL */
+    bool candidate;  /* whose turn it is */
+    bool dead;       /* nothing more can be asked */
+    int64_t samples; /* of all blocks since arming */
+    char *modelled;  /* JSON of the last check, or NULL */
 };
 
 /* ---- start ---- */
@@ -379,26 +380,25 @@ int runner_proc_check(runner_proc *self, const runner_check *request, runner_ver
     return ask_done(self, &m, out, e);
 }
 
-static void fill_time(struct msg_runner_time *t, const runner_time *request)
+static void fill_arm(struct msg_runner_arm *a, const runner_arm *request)
 {
     const judge_staging *s = request->staging;
-    t->dims = copy_dims(request->terms, request->shape, &t->dims_count);
-    t->salt = request->salt;
-    t->slots = request->slots;
-    t->check_slot = request->check_slot;
-    t->samples = request->samples;
-    t->deadline_ms = request->deadline_ms;
+    a->dims = copy_dims(request->terms, request->shape, &a->dims_count);
+    a->salt = request->salt;
+    a->slots = request->slots;
+    a->chained = request->chained;
+    a->settle = request->settle;
+    a->keeps = request->keeps;
+    a->deadline_ms = request->deadline_ms;
     if (s == NULL)
         return;
     if (s->has_handle)
-        message_set_bytes(&t->handle, s->handle, sizeof s->handle);
-    t->inputs_count = (size_t)request->slots * request->terms->input_count;
-    t->inputs = copy_spans(s->inputs, t->inputs_count);
-    t->outputs_count = s->output_count;
-    t->outputs = copy_spans(s->outputs, s->output_count);
+        message_set_bytes(&a->handle, s->handle, sizeof s->handle);
+    a->inputs_count = (size_t)request->slots * request->terms->input_count;
+    a->inputs = copy_spans(s->inputs, a->inputs_count);
 }
 
-/* keep_timing takes the samples out of the answer. */
+/* keep_timing takes samples and numbers out of the answer. */
 static int keep_timing(const struct msg_runner_timed *t, int64_t samples, runner_timing *out,
                        err *e)
 {
@@ -406,39 +406,93 @@ static int keep_timing(const struct msg_runner_timed *t, int64_t samples, runner
     if (t->samples.size % sizeof(double) != 0 || count != (size_t)samples)
         return err_set(e, ERR_PROTOCOL, "the runner sent %zu bytes of samples instead of %lld × 8",
                        t->samples.size, (long long)samples);
-    out->samples = xmemdup(t->samples.data, t->samples.size);
+    out->samples = count > 0 ? xmemdup(t->samples.data, t->samples.size) : NULL;
     out->sample_count = count;
     out->event_floor_ms = t->event_floor_ms;
     out->warmup_calls = t->warmup_calls;
+    out->host_ms = t->host_ms;
+    out->event_ms = t->event_ms;
+    out->voided = t->voided;
+    out->suspect = t->suspect;
+    out->kept_count = t->kept_count;
+    out->kept = xcalloc(t->kept_count + 1, sizeof *out->kept);
+    for (size_t i = 0; i < t->kept_count; i++)
+        out->kept[i] = t->kept[i].slot;
     return 0;
 }
 
-int runner_proc_time(runner_proc *self, const runner_time *request, runner_timing *out, err *e)
+/* ask_timed sends a request that runner_timed answers. */
+static int ask_timed(runner_proc *p, const message *request, int64_t samples, runner_timing *out,
+                     err *e)
 {
-    *out = (runner_timing){.verdict = {.result = OUTCOME_OK}};
-    if (check_staging(request->staging, request->terms, request->slots, e) < 0)
-        return -1;
-    SCOPED(message_fini) message m;
-    message_init(&m, MSG_RUNNER_TIME);
-    fill_time(&m.body.runner_time, request);
     exchange x = {.want = MSG_RUNNER_TIMED};
-    if (ask(self, &m, &x, e) < 0)
+    *out = (runner_timing){.verdict = {.result = OUTCOME_OK}};
+    if (ask(p, request, &x, e) < 0)
         return -1;
     if (!x.answered) {
         out->verdict = x.verdict;
         return 0;
     }
     const struct msg_runner_timed *t = &x.answer.body.runner_timed;
-    int rc = keep_verdict(self, t->outcome, t->detail, t->text, &out->verdict, e);
+    int rc = keep_verdict(p, t->outcome, t->detail, t->text, &out->verdict, e);
     if (rc == 0 && verdict_is_ok(&out->verdict))
-        rc = keep_timing(t, request->samples, out, e);
+        rc = keep_timing(t, samples, out, e);
     message_fini(&x.answer);
     return rc;
+}
+
+int runner_proc_arm(runner_proc *self, const runner_arm *request, runner_timing *out, err *e)
+{
+    *out = (runner_timing){.verdict = {.result = OUTCOME_OK}};
+    if (check_staging(request->staging, request->terms, request->slots, e) < 0)
+        return -1;
+    SCOPED(message_fini) message m;
+    message_init(&m, MSG_RUNNER_ARM);
+    fill_arm(&m.body.runner_arm, request);
+    self->samples = 0;
+    return ask_timed(self, &m, 0, out, e);
+}
+
+int runner_proc_block(runner_proc *self, const runner_block *request, runner_timing *out, err *e)
+{
+    SCOPED(message_fini) message m;
+    message_init(&m, MSG_RUNNER_BLOCK);
+    m.body.runner_block = (struct msg_runner_block){.samples = request->samples,
+                                                    .untimed = request->untimed,
+                                                    .keep = request->keep,
+                                                    .deadline_ms = request->deadline_ms};
+    self->samples += request->samples;
+    return ask_timed(self, &m, request->samples, out, e);
+}
+
+int runner_proc_kept(runner_proc *self, const judge_staging *staging, int64_t index,
+                     runner_verdict *out, err *e)
+{
+    SCOPED(message_fini) message m;
+    message_init(&m, MSG_RUNNER_KEPT);
+    struct msg_runner_kept *k = &m.body.runner_kept;
+    k->index = index;
+    if (staging != NULL) {
+        if (staging->has_handle)
+            message_set_bytes(&k->handle, staging->handle, sizeof staging->handle);
+        k->outputs_count = staging->output_count;
+        k->outputs = copy_spans(staging->outputs, staging->output_count);
+    }
+    return ask_done(self, &m, out, e);
+}
+
+int runner_proc_disarm(runner_proc *self, runner_verdict *out, err *e)
+{
+    SCOPED(message_fini) message m;
+    message_init(&m, MSG_RUNNER_DISARM);
+    m.body.runner_disarm.samples = self->samples;
+    return ask_done(self, &m, out, e);
 }
 
 void runner_timing_fini(runner_timing *self)
 {
     free(self->samples);
+    free(self->kept);
     *self = (runner_timing){.verdict = {.result = OUTCOME_NOT_RUN}};
 }
 

@@ -2,7 +2,7 @@
  *
  * Purpose:   starts ce-runner for one candidate, sends it the candidate and its checks, and turns
  *            whatever happens to the process into an outcome. Order of use: start, load, then check
- *            and time as often as wanted.
+ *            and time (arm … disarm) as often as wanted.
  * Ownership: runner_proc_start gives an owned process; runner_proc_destroy kills and reaps it.
  *            Requests borrow.
  * Threads:   one owner at a time (the holder of the device lane); calls block up to their deadline
@@ -60,23 +60,35 @@ typedef struct runner_check {
     int64_t deadline_ms;          /* of the launches; 1 … 3600000 */
 } runner_check;
 
-typedef struct runner_time {
+typedef struct runner_arm {
     const contract *terms;
     const contract_shape *shape;
     const judge_staging *staging; /* NULL: none (fake); else at least `slots` input sets */
     int64_t slots;                /* K; see ce_timing_slots (runner/timing/ce_timing.h) */
-    int64_t check_slot;           /* whose outputs go back to staging afterwards */
-    int64_t samples;              /* timed calls */
+    bool chained;                 /* G-mode */
+    bool settle;                  /* the full warm-up */
+    int64_t keeps;                /* samples whose outputs will be kept, 0 … 8 */
     int64_t salt;
-    int64_t deadline_ms; /* of all launches together */
-} runner_time;
+    int64_t deadline_ms; /* of the launches before the first sample */
+} runner_arm;
+
+typedef struct runner_block {
+    int64_t samples;
+    int64_t untimed; /* calls before the first sample, at least */
+    int64_t keep;    /* keep what this sample leaves behind; -1: nothing */
+    int64_t deadline_ms;
+} runner_block;
 
 typedef struct runner_timing {
     runner_verdict verdict;
-    double *samples; /* ms, in the order taken; NULL unless ok */
+    double *samples; /* ms of one call, in the order taken; NULL unless ok and a block */
     size_t sample_count;
     double event_floor_ms;
     int64_t warmup_calls;
+    double host_ms, event_ms; /* of the block: on the host's clock, and what its events add up to */
+    int64_t voided, suspect;
+    int64_t *kept; /* slots of the outputs kept since arming, oldest first */
+    size_t kept_count;
 } runner_timing;
 
 runner_proc *runner_proc_start(const runner_options *options, err *e);
@@ -92,8 +104,14 @@ int runner_proc_check(runner_proc *self, const runner_check *request, runner_ver
 /* runner_proc_modelled is what the emulator counted in the last check (emulator/tally.h: JSON), or NULL.
  * Borrowed until the next request. */
 const char *runner_proc_modelled(const runner_proc *self);
-/* runner_proc_time times it; when ok the outputs of check_slot lie in staging. */
-int runner_proc_time(runner_proc *self, const runner_time *request, runner_timing *out, err *e);
+/* Timing: arm, blocks, then kept and disarm. */
+int runner_proc_arm(runner_proc *self, const runner_arm *request, runner_timing *out, err *e);
+int runner_proc_block(runner_proc *self, const runner_block *request, runner_timing *out, err *e);
+/* runner_proc_kept copies kept outputs to staging (NULL: fake). */
+int runner_proc_kept(runner_proc *self, const judge_staging *staging, int64_t index,
+                     runner_verdict *out, err *e);
+/* runner_proc_disarm: what canaries and inputs say after the last block. */
+int runner_proc_disarm(runner_proc *self, runner_verdict *out, err *e);
 void runner_timing_fini(runner_timing *self);
 
 #endif

@@ -23,6 +23,24 @@ static runner_proc *start_runner(const pipeline *p, const lane *held, err *e)
     return runner_proc_start(&options, e);
 }
 
+static int load(trial *self, lane *held, runner_verdict *verdict, err *e)
+{
+    const candidate *c = self->c;
+    self->runner = start_runner(self->p, held, e);
+    if (self->runner == NULL) {
+        return -1;
+    }
+    const bool emu = strcmp(lane_get_facts(held)->kind, "emu") == 0;
+    const message_bytes *code = emu ? &c->compiled.ptx : &c->compiled.cubin;
+    runner_candidate loaded = {.cubin = code->data,
+                               .cubin_size = code->size,
+                               .contract = self->p->spec->contract,
+                               .plan = c->plan_text,
+                               .kernels = c->compiled.kernels,
+                               .kernel_count = c->compiled.kernel_count};
+    return runner_proc_load(self->runner, &loaded, verdict, e);
+}
+
 int trial_open(trial *self, const pipeline *p, lane *held, const candidate *c,
                runner_verdict *verdict, err *e)
 {
@@ -32,19 +50,13 @@ int trial_open(trial *self, const pipeline *p, lane *held, const candidate *c,
         judge_open(self->judge, p->terms, p->reference, p->spec->reference_file, e) != 0) {
         return -1;
     }
-    self->runner = start_runner(p, held, e);
-    if (self->runner == NULL) {
-        return -1;
-    }
-    const bool emu = strcmp(lane_get_facts(held)->kind, "emu") == 0;
-    const message_bytes *code = emu ? &c->compiled.ptx : &c->compiled.cubin;
-    runner_candidate loaded = {.cubin = code->data,
-                               .cubin_size = code->size,
-                               .contract = p->spec->contract,
-                               .plan = c->plan_text,
-                               .kernels = c->compiled.kernels,
-                               .kernel_count = c->compiled.kernel_count};
-    return runner_proc_load(self->runner, &loaded, verdict, e);
+    return load(self, held, verdict, e);
+}
+
+int trial_renew(trial *self, lane *held, runner_verdict *verdict, err *e)
+{
+    runner_proc_destroy(&self->runner);
+    return load(self, held, verdict, e);
 }
 
 void trial_fini(trial *self)

@@ -24,6 +24,8 @@ typedef struct trial {
 /* trial_open starts a fresh runner and loads the candidate. */
 int trial_open(trial *self, const pipeline *p, lane *held, const candidate *c,
                runner_verdict *verdict, err *e);
+/* trial_renew ends the runner and starts a fresh one with the same candidate; the judge stays as it is. */
+int trial_renew(trial *self, lane *held, runner_verdict *verdict, err *e);
 void trial_fini(trial *self);
 
 /* trial_seed is a secret of this task: equal arguments give equal seeds, in [0, 2^62). */

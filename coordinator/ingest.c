@@ -165,11 +165,43 @@ static measurement_row *measurement_rows(const stage_record *r)
     return rows;
 }
 
+static comparison_row *comparison_rows(const stage_record *r)
+{
+    comparison_row *rows = xcalloc(r->comparison_count + 1, sizeof *rows);
+    for (size_t i = 0; i < r->comparison_count; i++) {
+        const comparison_record *c = &r->comparisons[i];
+        rows[i] = (comparison_row){.source = c->source,
+                                   .plan = c->plan,
+                                   .purpose = c->purpose,
+                                   .verdict = c->verdict,
+                                   .reason = c->reason,
+                                   .baseline_mode = c->baseline_mode,
+                                   .timing_mode = c->timing_mode,
+                                   .slots = c->slots,
+                                   .pairs = c->pairs,
+                                   .processes = c->processes,
+                                   .voids = c->voids,
+                                   .speedup = c->speedup,
+                                   .ci_low = c->ci_low,
+                                   .ci_high = c->ci_high,
+                                   .serial = c->serial,
+                                   .between = c->between,
+                                   .margin = c->margin,
+                                   .calibrated = c->calibrated,
+                                   .candidate_ms = c->candidate_ms,
+                                   .baseline_ms = c->baseline_ms,
+                                   .floor_ms = c->floor_ms,
+                                   .raw = c->raw};
+    }
+    return rows;
+}
+
 static int write_stage(store_tx *tx, const ingest *in, err *e)
 {
     const stage_record *r = &in->of.stage;
     SCOPED(scoped_free) attempt_row *attempts = attempt_rows(r);
     SCOPED(scoped_free) measurement_row *measurements = measurement_rows(r);
+    SCOPED(scoped_free) comparison_row *comparisons = comparison_rows(r);
     stage_row row = {.stage = r->stage,
                      .status = r->status,
                      .result = r->result,
@@ -183,7 +215,9 @@ static int write_stage(store_tx *tx, const ingest *in, err *e)
                      .attempts = attempts,
                      .attempt_count = r->attempt_count,
                      .measurements = measurements,
-                     .measurement_count = r->measurement_count};
+                     .measurement_count = r->measurement_count,
+                     .comparisons = comparisons,
+                     .comparison_count = r->comparison_count};
     return stage_put(tx, in->name, in->token, &row, in->now_ms, e);
 }
 
@@ -196,6 +230,11 @@ static int write_result(store_tx *tx, const ingest *in, err *e)
                       .text = r->text,
                       .speedup = r->speedup,
                       .reason = r->reason,
+                      .verdict = r->verdict,
+                      .verdict_reason = r->verdict_reason,
+                      .ci_low = r->ci_low,
+                      .ci_high = r->ci_high,
+                      .floor_ms = r->floor_ms,
                       .candidate_ms = r->candidate_ms,
                       .baseline_ms = r->baseline_ms,
                       .baseline_mode = r->baseline_mode,

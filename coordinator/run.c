@@ -21,7 +21,7 @@
 #include "store/task.h"
 
 #define CORRECT_PROTOCOL "ce-correct-1"
-#define TIMING_PROTOCOL  "ce-timing-0"
+#define TIMING_PROTOCOL  "ce-timing-1"
 
 /* ---- creating ---- */
 typedef struct creation {

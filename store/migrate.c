@@ -8,15 +8,15 @@
 
 #include "store/db.h"
 
-/* store/schema.sql, money.sql, validation.sql, embedded by the build */
-extern const unsigned char schema_sql[], money_sql[], validation_sql[];
+/* store/schema.sql, money.sql, validation.sql, verdict.sql, embedded by the build */
+extern const unsigned char schema_sql[], money_sql[], validation_sql[], verdict_sql[];
 
 /* What the emulator counted (emulator/tally.h): JSON, NULL on every other device. */
 static const unsigned char add_modelled[] = "ALTER TABLE task ADD COLUMN modelled TEXT;";
 
 /* Migration i leads from user_version i to i + 1. Never changed once released, only added to. */
-static const unsigned char *const migrations[MIGRATE_VERSION] = {schema_sql, add_modelled,
-                                                                 money_sql, validation_sql};
+static const unsigned char *const migrations[MIGRATE_VERSION] = {
+    schema_sql, add_modelled, money_sql, validation_sql, verdict_sql};
 
 static int ask(sqlite3 *db, const char *sql, const char *path, int64_t *out, err *e)
 {

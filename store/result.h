@@ -23,6 +23,8 @@ typedef struct result_row {
     const char *detail, *text;
     double speedup;
     const char *reason; /* why speedup is NULL */
+    const char *verdict, *verdict_reason;
+    double ci_low, ci_high, floor_ms;
     double candidate_ms, baseline_ms;
     const char *baseline_mode;
     const char *marks; /* comma separated */

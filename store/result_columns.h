@@ -19,6 +19,11 @@
     X("text", COLUMN_TEXT, text)                         \
     X("speedup", COLUMN_REAL, speedup)                   \
     X("reason", COLUMN_TEXT, reason)                     \
+    X("verdict", COLUMN_TEXT, verdict)                   \
+    X("verdict_reason", COLUMN_TEXT, verdict_reason)     \
+    X("ci_low", COLUMN_REAL, ci_low)                     \
+    X("ci_high", COLUMN_REAL, ci_high)                   \
+    X("floor_ms", COLUMN_REAL, floor_ms)                 \
     X("candidate_ms", COLUMN_REAL, candidate_ms)         \
     X("baseline_ms", COLUMN_REAL, baseline_ms)           \
     X("baseline_mode", COLUMN_TEXT, baseline_mode)       \

@@ -58,6 +58,33 @@ static const column measurement_columns[] = {
     {0},
 };
 
+static const column comparison_columns[] = {
+    {"stage", COLUMN_TEXT, offsetof(comparison_row, stage), NULL},
+    {"source", COLUMN_HASH, offsetof(comparison_row, source), NULL},
+    {"plan", COLUMN_HASH, offsetof(comparison_row, plan), NULL},
+    {"purpose", COLUMN_TEXT, offsetof(comparison_row, purpose), NULL},
+    {"verdict", COLUMN_TEXT, offsetof(comparison_row, verdict), NULL},
+    {"reason", COLUMN_TEXT, offsetof(comparison_row, reason), NULL},
+    {"baseline_mode", COLUMN_TEXT, offsetof(comparison_row, baseline_mode), NULL},
+    {"timing_mode", COLUMN_TEXT, offsetof(comparison_row, timing_mode), NULL},
+    {"slots", COLUMN_INT, offsetof(comparison_row, slots), NULL},
+    {"pairs", COLUMN_INT, offsetof(comparison_row, pairs), NULL},
+    {"processes", COLUMN_INT, offsetof(comparison_row, processes), NULL},
+    {"voids", COLUMN_INT, offsetof(comparison_row, voids), NULL},
+    {"speedup", COLUMN_REAL, offsetof(comparison_row, speedup), NULL},
+    {"ci_low", COLUMN_REAL, offsetof(comparison_row, ci_low), NULL},
+    {"ci_high", COLUMN_REAL, offsetof(comparison_row, ci_high), NULL},
+    {"serial", COLUMN_REAL, offsetof(comparison_row, serial), NULL},
+    {"between_p", COLUMN_REAL, offsetof(comparison_row, between), NULL},
+    {"margin", COLUMN_REAL, offsetof(comparison_row, margin), NULL},
+    {"calibrated", COLUMN_BOOL, offsetof(comparison_row, calibrated), NULL},
+    {"candidate_ms", COLUMN_REAL, offsetof(comparison_row, candidate_ms), NULL},
+    {"baseline_ms", COLUMN_REAL, offsetof(comparison_row, baseline_ms), NULL},
+    {"floor_ms", COLUMN_REAL, offsetof(comparison_row, floor_ms), NULL},
+    {"raw", COLUMN_HASH, offsetof(comparison_row, raw), NULL},
+    {0},
+};
+
 typedef struct stored_stage {
     int64_t token;
     hash record;
@@ -111,6 +138,12 @@ static int put_children(store_tx *tx, const char *task, const stage_row *row, er
         m.stage = row->stage;
         if (column_insert(tx, "measurement", measurement_columns, &m, "task", task, e) < 0)
             return err_wrap(e, "measurement %s %s", m.side, m.mode);
+    }
+    for (size_t i = 0; i < row->comparison_count; i++) {
+        comparison_row c = row->comparisons[i];
+        c.stage = row->stage;
+        if (column_insert(tx, "comparison", comparison_columns, &c, "task", task, e) < 0)
+            return err_wrap(e, "comparison %zu", i);
     }
     return 0;
 }
@@ -187,6 +220,19 @@ int measurement_list_read(store_tx *tx, const char *task, measurement_list *out,
     return 0;
 }
 
+int comparison_list_read(store_tx *tx, const char *task, comparison_list *out, err *e)
+{
+    column_query query = {comparison_columns,
+                          sizeof(comparison_row),
+                          "comparison WHERE task = ?1 ORDER BY id",
+                          {task, NULL}};
+    column_rows got;
+    if (column_select(tx, &query, &got, e) < 0)
+        return -1;
+    *out = (comparison_list){got.rows, got.count};
+    return 0;
+}
+
 void stage_list_fini(stage_list *self)
 {
     column_rows_free(stage_columns, sizeof(stage_row), self->rows, self->count);
@@ -203,4 +249,10 @@ void measurement_list_fini(measurement_list *self)
 {
     column_rows_free(measurement_columns, sizeof(measurement_row), self->rows, self->count);
     *self = (measurement_list){0};
+}
+
+void comparison_list_fini(comparison_list *self)
+{
+    column_rows_free(comparison_columns, sizeof(comparison_row), self->rows, self->count);
+    *self = (comparison_list){0};
 }

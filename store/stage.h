@@ -1,6 +1,6 @@
 /* stage - finished stages: checkpoints that no lease repeats
  *
- * Purpose:   rows of tables stage_result, attempt and measurement, written together.
+ * Purpose:   rows of tables stage_result, attempt, measurement and comparison, written together.
  * Ownership: writing borrows; reading gives text that the list owns (*_fini).
  * Threads:   inside a job (store.h).
  * Errors:    ERR_CONFLICT for an older token (with a `late` event) or another record of the same stage;
@@ -51,6 +51,22 @@ typedef struct measurement_list {
     size_t count;
 } measurement_list;
 
+/* wire/record.h's comparison_record. */
+typedef struct comparison_row {
+    const char *stage; /* reading only */
+    hash source, plan;
+    const char *purpose, *verdict, *reason, *baseline_mode, *timing_mode;
+    int64_t slots, pairs, processes, voids;
+    double speedup, ci_low, ci_high, serial, between, margin;
+    bool calibrated;
+    double candidate_ms, baseline_ms, floor_ms;
+    hash raw;
+} comparison_row;
+typedef struct comparison_list {
+    comparison_row *rows;
+    size_t count;
+} comparison_list;
+
 /* wire/record.h's stage_record. */
 typedef struct stage_row {
     const char *stage;
@@ -65,6 +81,8 @@ typedef struct stage_row {
     size_t attempt_count;
     const measurement_row *measurements;
     size_t measurement_count;
+    const comparison_row *comparisons;
+    size_t comparison_count;
     /* reading only */
     int64_t position, token, finished_ms;
 } stage_row;
@@ -79,8 +97,10 @@ int stage_put(store_tx *tx, const char *task, int64_t token, const stage_row *ro
 int stage_list_read(store_tx *tx, const char *task, stage_list *out, err *e);
 int attempt_list_read(store_tx *tx, const char *task, attempt_list *out, err *e);
 int measurement_list_read(store_tx *tx, const char *task, measurement_list *out, err *e);
+int comparison_list_read(store_tx *tx, const char *task, comparison_list *out, err *e);
 void stage_list_fini(stage_list *self);
 void attempt_list_fini(attempt_list *self);
 void measurement_list_fini(measurement_list *self);
+void comparison_list_fini(comparison_list *self);
 
 #endif

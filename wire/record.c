@@ -65,6 +65,32 @@ static const field measurement_fields[] = {
     {.key = NULL},
 };
 
+static const field comparison_fields[] = {
+    {.key = "source", .type = FIELD_HASH, .offset = AT(comparison_record, source)},
+    {.key = "plan", .type = FIELD_HASH, .offset = AT(comparison_record, plan)},
+    {.key = "purpose", .type = FIELD_TEXT, .offset = AT(comparison_record, purpose)},
+    {.key = "verdict", .type = FIELD_TEXT, .offset = AT(comparison_record, verdict)},
+    TEXT_OR_NULL(comparison_record, reason),
+    {.key = "baseline_mode", .type = FIELD_TEXT, .offset = AT(comparison_record, baseline_mode)},
+    {.key = "timing_mode", .type = FIELD_TEXT, .offset = AT(comparison_record, timing_mode)},
+    {.key = "slots", .type = FIELD_INT, .offset = AT(comparison_record, slots)},
+    {.key = "pairs", .type = FIELD_INT, .offset = AT(comparison_record, pairs)},
+    {.key = "processes", .type = FIELD_INT, .offset = AT(comparison_record, processes)},
+    {.key = "voids", .type = FIELD_INT, .offset = AT(comparison_record, voids)},
+    {.key = "speedup", .type = FIELD_REAL, .offset = AT(comparison_record, speedup)},
+    {.key = "ci_low", .type = FIELD_REAL, .offset = AT(comparison_record, ci_low)},
+    {.key = "ci_high", .type = FIELD_REAL, .offset = AT(comparison_record, ci_high)},
+    {.key = "serial", .type = FIELD_REAL, .offset = AT(comparison_record, serial)},
+    {.key = "between", .type = FIELD_REAL, .offset = AT(comparison_record, between)},
+    {.key = "margin", .type = FIELD_REAL, .offset = AT(comparison_record, margin)},
+    {.key = "calibrated", .type = FIELD_BOOL, .offset = AT(comparison_record, calibrated)},
+    {.key = "candidate_ms", .type = FIELD_REAL, .offset = AT(comparison_record, candidate_ms)},
+    {.key = "baseline_ms", .type = FIELD_REAL, .offset = AT(comparison_record, baseline_ms)},
+    {.key = "floor_ms", .type = FIELD_REAL, .offset = AT(comparison_record, floor_ms)},
+    {.key = "raw", .type = FIELD_HASH, .offset = AT(comparison_record, raw)},
+    {.key = NULL},
+};
+
 static const field stage_fields[] = {
     {.key = "stage", .type = FIELD_TEXT, .offset = AT(stage_record, stage)},
     {.key = "status", .type = FIELD_TEXT, .offset = AT(stage_record, status)},
@@ -88,6 +114,13 @@ static const field stage_fields[] = {
      .count_offset = AT(stage_record, measurement_count),
      .size = sizeof(measurement_record),
      .max = RECORD_MEASUREMENTS_MAX},
+    {.key = "comparisons",
+     .type = FIELD_LIST_IF_ANY,
+     .offset = AT(stage_record, comparisons),
+     .inner = comparison_fields,
+     .count_offset = AT(stage_record, comparison_count),
+     .size = sizeof(comparison_record),
+     .max = RECORD_COMPARISONS_MAX},
     {.key = "wall_ms", .type = FIELD_REAL, .offset = AT(stage_record, wall_ms)},
     {.key = "device_ms", .type = FIELD_REAL, .offset = AT(stage_record, device_ms)},
     {.key = "calls", .type = FIELD_INT, .offset = AT(stage_record, calls)},
@@ -108,6 +141,11 @@ static const field result_fields[] = {
     TEXT_OR_NULL(result_record, text),
     {.key = "speedup", .type = FIELD_REAL, .offset = AT(result_record, speedup)},
     TEXT_OR_NULL(result_record, reason),
+    TEXT_OR_NULL(result_record, verdict),
+    TEXT_OR_NULL(result_record, verdict_reason),
+    {.key = "ci_low", .type = FIELD_REAL, .offset = AT(result_record, ci_low)},
+    {.key = "ci_high", .type = FIELD_REAL, .offset = AT(result_record, ci_high)},
+    {.key = "floor_ms", .type = FIELD_REAL, .offset = AT(result_record, floor_ms)},
     {.key = "candidate_ms", .type = FIELD_REAL, .offset = AT(result_record, candidate_ms)},
     {.key = "baseline_ms", .type = FIELD_REAL, .offset = AT(result_record, baseline_ms)},
     TEXT_OR_NULL(result_record, baseline_mode),
@@ -150,6 +188,11 @@ static const field baseline_fields[] = {
 void measurement_record_fini(measurement_record *self)
 {
     fields_fini(measurement_fields, self);
+}
+
+void comparison_record_fini(comparison_record *self)
+{
+    fields_fini(comparison_fields, self);
 }
 
 #define RECORD(name)                                                                           \

@@ -21,7 +21,7 @@
 #include "common/json.h"
 #include "common/outcome.h"
 
-enum { RECORD_ATTEMPTS_MAX = 64, RECORD_MEASUREMENTS_MAX = 256 };
+enum { RECORD_ATTEMPTS_MAX = 64, RECORD_MEASUREMENTS_MAX = 256, RECORD_COMPARISONS_MAX = 32 };
 
 /* A model call. Token counts are disjoint buckets; -1 = the provider did not say. */
 typedef struct call_record {
@@ -69,6 +69,24 @@ typedef struct measurement_record {
     bool winner; /* the baseline that speedups divide by */
 } measurement_record;
 
+/* A candidate against the best baseline, in pairs of blocks (protocol ce-timing-1). */
+typedef struct comparison_record {
+    hash source, plan; /* of the candidate */
+    char *purpose;     /* estimate: a repair round; published: the number of the task */
+    char *verdict;     /* faster, slower, same, inconclusive, impossible */
+    char *reason;      /* of inconclusive and impossible, or NULL */
+    char *baseline_mode;
+    char *timing_mode; /* E: a call a sample; G: a chain of calls a sample */
+    int64_t slots, pairs, processes, voids;
+    double speedup, ci_low, ci_high; /* baseline / candidate; NaN: too few pairs */
+    double serial, between; /* lag-1 correlation; p of the analysis over processes or NaN */
+    double margin;          /* δ */
+    bool calibrated;        /* δ comes from A/A runs on this card */
+    double candidate_ms, baseline_ms; /* medians over all blocks */
+    double floor_ms;                  /* no correct kernel can be faster; NaN: not known */
+    hash raw; /* blob: JSON with every sample, the order, seeds and the card's states */
+} comparison_record;
+
 typedef struct stage_record {
     char *stage;  /* contract, interview, codegen, correctness, performance, polish */
     char *status; /* passed | failed | skipped | fallback */
@@ -80,6 +98,8 @@ typedef struct stage_record {
     size_t attempt_count;
     measurement_record *measurements;
     size_t measurement_count;
+    comparison_record *comparisons;
+    size_t comparison_count;
     double wall_ms, device_ms; /* time in the stage; of it, holding the device lane */
     int64_t calls;             /* model calls made */
     char *device, *device_kind, *device_uuid, *driver; /* where it ran; NULL: on no device */
@@ -92,13 +112,18 @@ typedef struct result_record {
     outcome result;
     char *stage; /* stage that decided a failure; NULL when ok */
     char *detail, *text;
-    double speedup; /* baseline / candidate medians; NaN with reason */
+    double speedup; /* baseline / candidate; NaN with reason */
     char *reason;
+    char *verdict; /* of the speed: faster, slower, same, inconclusive, impossible; or NULL */
+    char *verdict_reason;             /* of inconclusive and impossible */
+    double ci_low, ci_high;           /* of speedup; NaN without a verdict */
+    double floor_ms;                  /* no correct kernel can be faster; NaN: not known */
     double candidate_ms, baseline_ms; /* medians; NaN with reason */
     char *baseline_mode;
-    char *marks; /* comma separated: uncertified, below_target, replay_exhausted */
+    char *marks; /* comma separated: uncertified, uncalibrated, near_roofline, below_target,
+                    replay_exhausted */
     char *device, *device_kind, *device_uuid, *driver, *torch, *nvrtc; /* NULL when none */
-    char *correct_protocol, *timing_protocol; /* ce-correct-1, ce-timing-0 */
+    char *correct_protocol, *timing_protocol; /* ce-correct-1, ce-timing-1 */
     char *modelled;    /* what the emulator counted of the final candidate, JSON, or NULL */
     hash source, plan; /* the final candidate */
     double wall_ms, device_ms;
@@ -115,6 +140,7 @@ typedef struct baseline_record {
 } baseline_record;
 
 void measurement_record_fini(measurement_record *self);
+void comparison_record_fini(comparison_record *self);
 
 char *call_record_write(const call_record *self); /* canonical JSON, caller frees */
 int call_record_read(const char *text, size_t size, call_record *out, err *e);

@@ -57,11 +57,15 @@ class ModeFailed(Exception):
     """This mode has no time; the text says why."""
 
 
-def measure(judge, request):
+def _ready():
     if not hasattr(torch.cuda.CUDAGraph, "raw_cuda_graph"):
         raise JudgeError("unavailable", "baselines need a torch whose CUDAGraph has raw_cuda_graph "
                          "(2.8 or later), this is %s" % torch.__version__)
     _await_warm()
+
+
+def measure(judge, request):
+    _ready()
     bench = _Bench(judge, request)
     judge.truth(0)  # before anything can write to the inputs; its failure is not a mode's
     stored = request.get("winner")
@@ -76,6 +80,47 @@ def measure(judge, request):
     hit = any(row["mode"] == stored and row["cache"] == "hit" for row in rows)
     packed = winner not in (None, EAGER) and not hit and bench.keep(winner, request["cache_out"])
     return {"modes": rows, "winner": winner, "cache_hit": hit, "packed": packed}
+
+
+class Armed:
+    """One mode, captured on the inputs that are drawn, timed in turns with a candidate."""
+
+    def __init__(self, judge, mode, chained, settle):
+        _ready()
+        self.bench = _Bench(judge, {"samples": 0})
+        self.function = judge.functions.find(self.bench, mode)
+        self.graphs, self.outputs = self.bench.capture(self.function)
+        self.bench.poison(self.outputs)
+        self.session = self.bench.timing.open(
+            [graph.raw_cuda_graph() for graph in self.graphs], self.bench.stream.cuda_stream,
+            self.bench.output_bytes(), chained, settle)
+
+    def close(self):
+        """What is wrong with what the timed graphs left behind, or None."""
+        self.session.close()
+        torch.cuda.synchronize()
+        wrong = self.bench.wrong(self.outputs, sorted({0, len(self.graphs) - 1}))
+        self.drop()
+        return wrong
+
+    def drop(self):
+        self.graphs, self.outputs = [], []
+        torch.cuda.empty_cache()
+
+
+class Functions:
+    """The mode that was built last, so that arming it again compiles nothing."""
+
+    def __init__(self):
+        self.key, self.function = None, None
+
+    def find(self, bench, mode):
+        key = (bench.root, mode)
+        if self.key != key:
+            self.key, self.function = None, None
+            self.function, _ = bench.build(mode, {})
+            self.key = key
+        return self.function
 
 
 class _Bench:
@@ -126,20 +171,21 @@ class _Bench:
             raise JudgeError("gpu", "the device failed: %s" % first_line(fault), restart=True)
 
     def _fill(self, mode, row):
-        function, outputs = self._build(mode, row)
+        function, outputs = self.build(mode, row)
         self._check(outputs, 0, "its result")
         del outputs
-        graphs, outputs = self._capture(function)
-        self._poison(outputs)
+        graphs, outputs = self.capture(function)
+        self.poison(outputs)
         result = self.timing.run([graph.raw_cuda_graph() for graph in graphs],
-                                 self.stream.cuda_stream, self.samples, self._output_bytes())
+                                 self.stream.cuda_stream, self.samples, self.output_bytes())
         torch.cuda.synchronize()
-        for slot in sorted({0, len(graphs) - 1}):
-            self._check(outputs[slot], slot, "the result of its graph")
+        wrong = self.wrong(outputs, sorted({0, len(graphs) - 1}))
+        if wrong is not None:
+            raise ModeFailed(wrong)
         row.update(samples=result.samples, median_ms=statistics.median(result.samples),
                    event_floor_ms=result.event_floor_ms, warmup_calls=result.warmup_calls)
 
-    def _build(self, mode, row):
+    def build(self, mode, row):
         """The mode's function and its outputs on slot 0."""
         if mode == EAGER:
             function = self.problem.compiled()
@@ -166,7 +212,15 @@ class _Bench:
         if not verdict["equal"]:
             raise ModeFailed("%s is wrong: %s" % (what, verdict["text"]))
 
-    def _capture(self, function):
+    def wrong(self, outputs, slots):
+        try:
+            for slot in slots:
+                self._check(outputs[slot], slot, "the result of its graph")
+        except ModeFailed as fault:
+            return str(fault)
+        return None
+
+    def capture(self, function):
         """One graph a slot. The outputs live in each graph's own pool."""
         self.stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self.stream):
@@ -183,7 +237,7 @@ class _Bench:
         torch.cuda.synchronize()
         return graphs, outputs
 
-    def _poison(self, outputs):
+    def poison(self, outputs):
         """What is checked after timing must come from timing. An output that is an input stays."""
         memory = self.judge.staging.block.bytes
         first, last = memory.data_ptr(), memory.data_ptr() + memory.numel()
@@ -192,7 +246,7 @@ class _Bench:
                 values.view(-1).view(torch.uint8).fill_(POISON)
         torch.cuda.synchronize()
 
-    def _output_bytes(self):
+    def output_bytes(self):
         return sum(self.case.elements(t) * t.item_size for t in self.problem.outputs)
 
     def keep(self, mode, path):
@@ -201,7 +255,7 @@ class _Bench:
         try:
             if self.watches[mode].graphs_found:  # what was tuned when it was built is not known
                 shutil.rmtree(folder)
-                self._build(mode, {})
+                self.build(mode, {})
             inductor.use(folder)
             inductor.settle(folder, self.watches[mode])
             return pack.save(folder, path, inductor.needed)

@@ -67,6 +67,8 @@ class Judge:
         self.problem = None
         self.drawn = None
         self.truths = {}  # name of a draw: its truth, oldest use first
+        self.armed = None
+        self.functions = baseline.Functions()
         self._set_precision()
         self.staging = Staging(self.device)
         if self.cuda:
@@ -115,6 +117,7 @@ class Judge:
         return {}
 
     def _forget(self):
+        self._disarm()
         self.drawn = None
         self.staging.clear()
 
@@ -238,10 +241,36 @@ class Judge:
         self._draw(Case(request["case"]), request["seed"], family, request["slots"])
         return baseline.measure(self, request)
 
+    # ---- a baseline in turns with a candidate ----
+
+    def _disarm(self):
+        armed, self.armed = self.armed, None
+        if armed is not None:
+            armed.session.close()
+            armed.drop()
+
+    def arm(self, request):
+        if not self.cuda or self.drawn is None:
+            raise JudgeError("unavailable", "a baseline is timed on a CUDA device, after a draw")
+        self._disarm()
+        self.armed = baseline.Armed(self, request["mode"], request["chained"], request["settle"])
+        return {"timing": self.armed.session.armed.row()}
+
+    def block(self, request):
+        if self.armed is None:
+            raise JudgeError("internal", "nothing is armed")
+        return {"timing": self.armed.session.block(request["samples"], request["untimed"]).row()}
+
+    def disarm(self, request):
+        if self.armed is None:
+            raise JudgeError("internal", "nothing is armed")
+        armed, self.armed = self.armed, None
+        return {"wrong": armed.close()}
+
     # ---- loop ----
 
-    OPS = {"facts": facts, "open": open, "contract": contract, "validate": validate, "draw": draw, "compare": compare,
-           "baseline": baseline}
+    OPS = {"facts": facts, "open": open, "contract": contract, "validate": validate, "draw": draw,
+           "compare": compare, "baseline": baseline, "arm": arm, "block": block, "disarm": disarm}
 
     def answer(self, request):
         method = self.OPS.get(request.get("op"))

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 """timing - libce_timing.so by ctypes: the code that also times candidates.
 
-Mirrors agent-node/runner/timing/ce_timing.h, ABI 1."""
+Mirrors agent-node/runner/timing/ce_timing.h, ABI 2."""
 
 import ctypes
 
 from problem import JudgeError
 
-ABI = 1
+ABI = 2
 TEXT = 240
-OK, ARGUMENT, UNAVAILABLE, MEMORY, CUDA, TIMEOUT, VOID = range(7)
+OK, ARGUMENT, UNAVAILABLE, MEMORY, CUDA, TIMEOUT, VOID, KEEP = range(8)
+NEVER = -1
 
 
 class Job(ctypes.Structure):
@@ -21,10 +22,23 @@ class Job(ctypes.Structure):
         ("stream", ctypes.c_void_p),
         ("l2_bytes", ctypes.c_uint64),
         ("dummy_bytes", ctypes.c_uint64),
-        ("samples", ctypes.c_uint32),
+        ("chained", ctypes.c_uint32),
+        ("settle", ctypes.c_uint32),
         ("warmup_calls", ctypes.c_uint32),
         ("warmup_ms", ctypes.c_uint32),
         ("warmup_cap_ms", ctypes.c_uint32),
+        ("deadline_ms", ctypes.c_uint32),
+        ("keep", ctypes.c_void_p),
+        ("keep_arg", ctypes.c_void_p),
+    ]
+
+
+class Ask(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_uint32),
+        ("samples", ctypes.c_uint32),
+        ("untimed", ctypes.c_uint32),
+        ("keep", ctypes.c_int32),
         ("deadline_ms", ctypes.c_uint32),
         ("reserved", ctypes.c_uint32),
     ]
@@ -38,18 +52,33 @@ class Out(ctypes.Structure):
         ("sample_count", ctypes.c_uint32),
         ("samples", ctypes.POINTER(ctypes.c_double)),
         ("event_floor_ms", ctypes.c_double),
+        ("host_ms", ctypes.c_double),
+        ("event_ms", ctypes.c_double),
         ("warmup_calls", ctypes.c_int64),
         ("blocks", ctypes.c_int64),
         ("voided", ctypes.c_int64),
+        ("suspect", ctypes.c_int64),
         ("text", ctypes.c_char * TEXT),
     ]
 
 
 class Result:
-    def __init__(self, out, samples):
+    """What arming (no samples) or a block gave."""
+
+    def __init__(self, out, samples=()):
         self.samples = list(samples[:out.sample_count])
         self.event_floor_ms = out.event_floor_ms
         self.warmup_calls = out.warmup_calls
+        self.host_ms, self.event_ms = out.host_ms, out.event_ms
+        self.voided, self.suspect = out.voided, out.suspect
+
+    def row(self):
+        return dict(vars(self))
+
+
+def _failed(out):
+    code = {ARGUMENT: "internal", UNAVAILABLE: "unavailable"}.get(out.code, "gpu")
+    return JudgeError(code, "timing: %s" % out.text.decode("utf-8", "replace"), restart=True)
 
 
 class Timing:
@@ -59,21 +88,55 @@ class Timing:
         except OSError as fault:
             raise JudgeError("unavailable", "timing library: %s" % fault)
         self.lib.ce_timing_abi.restype = ctypes.c_uint32
-        self.lib.ce_timing_run.argtypes = [ctypes.POINTER(Job), ctypes.POINTER(Out)]
-        self.lib.ce_timing_run.restype = ctypes.c_int
         abi = self.lib.ce_timing_abi()
         if abi != ABI:
             raise JudgeError("unavailable", "%s has ABI %d, the judge knows %d" % (path, abi, ABI))
+        self.lib.ce_timing_open.argtypes = [ctypes.POINTER(Job), ctypes.POINTER(Out)]
+        self.lib.ce_timing_open.restype = ctypes.c_void_p
+        self.lib.ce_timing_block.argtypes = [ctypes.c_void_p, ctypes.POINTER(Ask),
+                                             ctypes.POINTER(Out)]
+        self.lib.ce_timing_block.restype = ctypes.c_int
+        self.lib.ce_timing_close.argtypes = [ctypes.POINTER(ctypes.c_void_p)]
+        self.lib.ce_timing_close.restype = None
+
+    def open(self, graphs, stream, dummy_bytes, chained=False, settle=False):
+        """Gets raw graphs (one a slot) ready on a stream of the current context."""
+        return Session(self.lib, graphs, stream, dummy_bytes, chained, settle)
 
     def run(self, graphs, stream, samples, dummy_bytes):
-        """Times raw graphs (one a slot) on a stream of the current context. JudgeError on failure."""
+        """Open, one block, close."""
+        session = self.open(graphs, stream, dummy_bytes, settle=True)
+        try:
+            result = session.block(samples, 0)
+            result.warmup_calls = session.armed.warmup_calls
+            return result
+        finally:
+            session.close()
+
+
+class Session:
+    """Graphs ready to be timed. JudgeError on failure."""
+
+    def __init__(self, lib, graphs, stream, dummy_bytes, chained, settle):
         slots = len(graphs)
-        array = (ctypes.c_void_p * slots)(*graphs)
+        self.lib = lib
+        self.array = (ctypes.c_void_p * slots)(*graphs)
+        job = Job(size=ctypes.sizeof(Job), slots=slots, graphs=self.array, stream=stream,
+                  dummy_bytes=dummy_bytes, chained=int(chained), settle=int(settle),
+                  warmup_ms=0 if settle else 1)
+        out = Out(size=ctypes.sizeof(Out))
+        self.handle = ctypes.c_void_p(lib.ce_timing_open(ctypes.byref(job), ctypes.byref(out)))
+        if not self.handle:
+            raise _failed(out)
+        self.armed = Result(out)
+
+    def block(self, samples, untimed):
         room = (ctypes.c_double * samples)()
-        job = Job(size=ctypes.sizeof(Job), slots=slots, graphs=array, stream=stream,
-                  dummy_bytes=dummy_bytes, samples=samples)
-        out = Out(size=ctypes.sizeof(Out), samples=room)
-        if self.lib.ce_timing_run(ctypes.byref(job), ctypes.byref(out)) != 0:
-            code = {ARGUMENT: "internal", UNAVAILABLE: "unavailable"}.get(out.code, "gpu")
-            raise JudgeError(code, "timing: %s" % out.text.decode("utf-8", "replace"), restart=True)
+        ask = Ask(size=ctypes.sizeof(Ask), samples=samples, untimed=untimed, keep=NEVER)
+        out = Out(size=ctypes.sizeof(Out), samples=room, event_floor_ms=self.armed.event_floor_ms)
+        if self.lib.ce_timing_block(self.handle, ctypes.byref(ask), ctypes.byref(out)) != 0:
+            raise _failed(out)
         return Result(out, room)
+
+    def close(self):
+        self.lib.ce_timing_close(ctypes.byref(self.handle))

@@ -15,7 +15,7 @@ enum { PROBLEMS_MAX = 1024, BASELINES_MAX = 64 };
 static const char *const top_keys[] = {"default", "problems", NULL};
 static const char *const entry_keys[] = {"load",         "check",     "time",     "compare",
                                          "candidate_ms", "baselines", "delay_ms", "crash",
-                                         "hang",         NULL};
+                                         "hang",         "state",     NULL};
 static const char *const phase_keys[] = {"outcome", "detail", "text", "elapsed_us",
                                          "crash",   "hang",   NULL};
 

@@ -2,11 +2,12 @@
  *
  * Purpose:   {"default": entry, "problems": {"<problem id>": entry}}, where an entry is
  *            {"load": phase, "check": phase, "time": phase, "compare": {…}, "candidate_ms": [ms…],
- *             "baselines": {"<mode>": [ms…]}, "delay_ms": n, "crash": bool, "hang": bool} and a phase
+ *             "baselines": {"<mode>": [ms…]}, "delay_ms": n, "crash": bool, "hang": bool,
+ *             "state": {…}} and a phase
  *            {"outcome": name, "detail": text, "text": text, "elapsed_us": n, "crash": bool,
  *             "hang": bool}; every member is optional. A problem's entry overrides the default member by
  *            member. delay_ms, crash and hang of an entry happen in its check. compare and baselines
- *            belong to the judge.
+ *            belong to the judge, state to the watch (agent-node/watch.h).
  * Ownership: a value; fake_script_fini frees.
  * Threads:   one owner.
  * Errors:    ERR_CONFIG with file and JSON pointer for an unknown member, outcome or type.

@@ -32,6 +32,7 @@ typedef struct gpu_facts {
     int64_t sm_count;         /* multiprocessors */
     int64_t l2_bytes;         /* as the device says */
     int64_t memory_bytes;     /* of the device */
+    double memory_rate;       /* bytes a second that clock and bus allow; 0: not known */
     int64_t shared_per_block; /* without opt-in */
     int64_t threads_per_block;
     int64_t driver; /* CUDA version of the driver, 13000 */
@@ -83,18 +84,33 @@ typedef struct gpu_slot {
     size_t call_count;
 } gpu_slot;
 
+/* gpu_keep_fn looks at a slot after its call, before it is poisoned; 0 / -1. */
+typedef int gpu_keep_fn(void *arg, size_t slot);
+
+/* All borrowed until disarm. */
 typedef struct gpu_time_job {
     const gpu_slot *slots;
     size_t slot_count;
-    size_t samples;
+    bool chained; /* G-mode: a sample is one call on each slot in a row */
+    bool settle;  /* the full warm-up; else a few calls on each slot */
     int64_t deadline_ms;
+    gpu_keep_fn *keep;
+    void *keep_arg;
 } gpu_time_job;
 
+typedef struct gpu_block {
+    size_t samples, untimed; /* untimed calls come first */
+    int64_t keep;            /* call the job's keep after this sample; -1: never */
+    int64_t deadline_ms;
+} gpu_block;
+
 typedef struct gpu_timing {
-    double *samples; /* ms, in the order taken; caller's array of job.samples */
+    double *samples; /* ms of one call, in the order taken; caller's array of block.samples */
     size_t sample_count;
-    double event_floor_ms;
-    int64_t warmup_calls;
+    double event_floor_ms;    /* of arming */
+    int64_t warmup_calls;     /* of arming */
+    double host_ms, event_ms; /* the block on the host's clock, and what its events add up to */
+    int64_t voided, suspect;  /* releases thrown away; releases whose two clocks disagree */
 } gpu_timing;
 
 /* Memory of another process. One of the two is given. */
@@ -103,13 +119,18 @@ typedef struct gpu_staging {
     const char *shm;       /* POSIX shared memory name, or NULL */
 } gpu_staging;
 
-typedef enum gpu_phase { GPU_PHASE_LOAD, GPU_PHASE_CHECK, GPU_PHASE_TIME } gpu_phase;
+typedef enum gpu_phase {
+    GPU_PHASE_LOAD,
+    GPU_PHASE_CHECK,
+    GPU_PHASE_ARM,
+    GPU_PHASE_TIME /* a block */
+} gpu_phase;
 
 typedef struct gpu_ops {
     const char *kind;
     void (*close)(gpu *self);
     /* script answers a whole phase by itself; NULL on a device that executes. Then only `close` and
-     * this exist. timing is NULL outside GPU_PHASE_TIME. */
+     * this exist. timing is NULL outside ARM and TIME. */
     int (*script)(gpu *self, gpu_phase phase, gpu_timing *timing, runner_verdict *out, err *e);
 
     /* load makes the image (cubin; PTX on emu) the current module (an earlier one is unloaded first). */
@@ -148,8 +169,12 @@ typedef struct gpu_ops {
     /* run launches the calls in order and waits until they are done or the deadline has passed. */
     int (*run)(gpu *self, const gpu_call *calls, size_t count, int64_t deadline_ms,
                runner_verdict *out, err *e);
-    int (*time)(gpu *self, const gpu_time_job *job, gpu_timing *timing, runner_verdict *out,
-                err *e);
+
+    /* arm makes graphs of the slots and warms up; then blocks; disarm ends it (idempotent). */
+    int (*arm)(gpu *self, const gpu_time_job *job, gpu_timing *timing, runner_verdict *out, err *e);
+    int (*block)(gpu *self, const gpu_block *block, gpu_timing *timing, runner_verdict *out,
+                 err *e);
+    void (*disarm)(gpu *self);
 } gpu_ops;
 
 /* What every back end's own struct starts with. */

@@ -36,6 +36,15 @@ enum {
     NAP_MAX_US = 1000
 };
 
+/* What is timed between arm and disarm. */
+typedef struct armed_graphs {
+    ce_timing *session; /* NULL: nothing is armed */
+    CUgraph calls[CE_TIMING_SLOTS_MAX];
+    CUgraph prepare[CE_TIMING_SLOTS_MAX];
+    gpu_keep_fn *keep;
+    void *keep_arg;
+} armed_graphs;
+
 typedef struct gpu_cuda {
     gpu base;
     cuda_api api;
@@ -49,6 +58,7 @@ typedef struct gpu_cuda {
     CUfunction dirty;
     unsigned shared_bytes; /* the most a block can have */
     size_t granularity;    /* of mappings */
+    armed_graphs armed;
     bool broken; /* the candidate hangs or faulted: a call that frees could wait for ever */
     uint8_t arena[ARENA_BYTES];
     void *params[ARENA_SLOTS];
@@ -130,6 +140,19 @@ static void uuid_text(const CUuuid *uuid, char *out, size_t size)
              b[14], b[15]);
 }
 
+/* memory_rate: two transfers a clock on every line of the bus. A device that does not tell gives 0. */
+static double memory_rate(const cuda_api *api, CUdevice device)
+{
+    int khz = 0;
+    int bits = 0;
+    if (api->device_attribute(&khz, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, device) !=
+            CUDA_SUCCESS ||
+        api->device_attribute(&bits, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, device) !=
+            CUDA_SUCCESS)
+        return 0;
+    return 2.0 * 1e3 * khz * bits / 8;
+}
+
 static CUresult read_facts(const cuda_api *api, CUdevice device, gpu_facts *out)
 {
     CUuuid uuid;
@@ -152,6 +175,7 @@ static CUresult read_facts(const cuda_api *api, CUdevice device, gpu_facts *out)
     uuid_text(&uuid, out->uuid, sizeof out->uuid);
     out->memory_bytes = (int64_t)memory;
     out->driver = driver;
+    out->memory_rate = memory_rate(api, device);
     return CUDA_SUCCESS;
 }
 
@@ -269,9 +293,13 @@ static void cuda_unload(gpu *self)
     g->candidate = NULL;
 }
 
+static void cuda_disarm(gpu *self);
+
 static void cuda_close(gpu *self)
 {
     gpu_cuda *g = cuda_of(self);
+    if (g->api.library != NULL)
+        cuda_disarm(self);
     if (g->api.library != NULL && !g->broken) {
         cuda_unload(self);
         if (g->sum_at != 0)
@@ -612,23 +640,6 @@ static int cuda_run(gpu *self, const gpu_call *calls, size_t count, int64_t dead
 
 /* ---- timing ---- */
 
-typedef struct graph_set {
-    const gpu_cuda *owner;
-    CUgraph calls[CE_TIMING_SLOTS_MAX];
-    CUgraph prepare[CE_TIMING_SLOTS_MAX];
-} graph_set;
-
-static void graph_set_fini(graph_set *self)
-{
-    const gpu_cuda *g = self->owner;
-    for (size_t k = 0; k < CE_TIMING_SLOTS_MAX && !g->broken; k++) {
-        if (self->calls[k] != NULL)
-            g->api.graph_destroy(self->calls[k]);
-        if (self->prepare[k] != NULL)
-            g->api.graph_destroy(self->prepare[k]);
-    }
-}
-
 static int capture_fills(gpu_cuda *g, const gpu_slot *slot, CUgraph *out, err *e)
 {
     if (check(g, g->api.capture_begin(g->stream, CU_STREAM_CAPTURE_MODE_RELAXED), e,
@@ -654,12 +665,11 @@ static int capture_calls(gpu_cuda *g, const gpu_slot *slot, CUgraph *out, runner
     return check(g, ended, e, "capture the plan");
 }
 
-static int capture_slots(gpu_cuda *g, const gpu_time_job *job, graph_set *set, runner_verdict *out,
-                         err *e)
+static int capture_slots(gpu_cuda *g, const gpu_time_job *job, runner_verdict *out, err *e)
 {
     for (size_t k = 0; k < job->slot_count; k++) {
-        if (capture_fills(g, &job->slots[k], &set->prepare[k], e) < 0 ||
-            capture_calls(g, &job->slots[k], &set->calls[k], out, e) < 0)
+        if (capture_fills(g, &job->slots[k], &g->armed.prepare[k], e) < 0 ||
+            capture_calls(g, &job->slots[k], &g->armed.calls[k], out, e) < 0)
             return -1;
         if (!verdict_is_ok(out))
             return 0;
@@ -683,43 +693,95 @@ static int explain_timing(const ce_timing_out *t, int64_t deadline_ms, runner_ve
                       "timing: %s", t->text);
 }
 
-static int time_slots(gpu_cuda *g, const gpu_time_job *job, gpu_timing *timing, runner_verdict *out,
-                      err *e)
+static int32_t keep_slot(void *arg, uint32_t slot)
 {
-    if (job->slot_count > CE_TIMING_SLOTS_MAX || job->samples > CE_TIMING_SAMPLES_MAX)
-        return err_set(e, ERR_PROTOCOL, "%zu slots or %zu samples are too many", job->slot_count,
-                       job->samples);
-    SCOPED(graph_set_fini) graph_set set = {.owner = g};
-    if (capture_slots(g, job, &set, out, e) < 0)
-        return -1;
-    if (!verdict_is_ok(out))
-        return 0;
+    const armed_graphs *a = arg;
+    return a->keep(a->keep_arg, slot) == 0 ? 0 : -1;
+}
+
+static int open_session(gpu_cuda *g, const gpu_time_job *job, gpu_timing *timing,
+                        runner_verdict *out, err *e)
+{
+    armed_graphs *a = &g->armed;
     ce_timing_job j = {.size = sizeof j,
                        .slots = (uint32_t)job->slot_count,
-                       .graphs = (void *const *)set.calls,
-                       .prepare = (void *const *)set.prepare,
+                       .graphs = (void *const *)a->calls,
+                       .prepare = (void *const *)a->prepare,
                        .stream = g->stream,
                        .l2_bytes = (uint64_t)g->base.facts.l2_bytes,
-                       .samples = (uint32_t)job->samples,
-                       .deadline_ms = (uint32_t)job->deadline_ms};
-    ce_timing_out t = {.size = sizeof t, .samples = timing->samples};
-    if (ce_timing_run(&j, &t) < 0) {
-        g->broken = true;
+                       .chained = job->chained,
+                       .settle = job->settle,
+                       .warmup_ms = job->settle ? 0 : 1,
+                       .deadline_ms = (uint32_t)job->deadline_ms,
+                       .keep = job->keep != NULL ? keep_slot : NULL,
+                       .keep_arg = a};
+    ce_timing_out t = {.size = sizeof t};
+    a->keep = job->keep;
+    a->keep_arg = job->keep_arg;
+    a->session = ce_timing_open(&j, &t);
+    if (a->session == NULL)
         return explain_timing(&t, job->deadline_ms, out, e);
-    }
-    timing->sample_count = t.sample_count;
     timing->event_floor_ms = t.event_floor_ms;
     timing->warmup_calls = t.warmup_calls;
     return 0;
 }
 
-static int cuda_time(gpu *self, const gpu_time_job *job, gpu_timing *timing, runner_verdict *out,
-                     err *e)
+static int cuda_arm(gpu *self, const gpu_time_job *job, gpu_timing *timing, runner_verdict *out,
+                    err *e)
 {
     gpu_cuda *g = cuda_of(self);
-    int rc = time_slots(g, job, timing, out, e);
+    if (job->slot_count > CE_TIMING_SLOTS_MAX)
+        return err_set(e, ERR_PROTOCOL, "%zu slots are too many", job->slot_count);
+    int rc = capture_slots(g, job, out, e);
+    if (rc == 0 && verdict_is_ok(out))
+        rc = open_session(g, job, timing, out, e);
     g->broken |= rc < 0 || !verdict_is_ok(out);
     return rc;
+}
+
+static int take_block(gpu_cuda *g, const gpu_block *block, gpu_timing *timing, runner_verdict *out,
+                      err *e)
+{
+    ce_timing_ask ask = {.size = sizeof ask,
+                         .samples = (uint32_t)block->samples,
+                         .untimed = (uint32_t)block->untimed,
+                         .keep = (int32_t)block->keep,
+                         .deadline_ms = (uint32_t)block->deadline_ms};
+    ce_timing_out t = {.size = sizeof t, .samples = timing->samples};
+    if (ce_timing_block(g->armed.session, &ask, &t) < 0)
+        return explain_timing(&t, block->deadline_ms, out, e);
+    timing->sample_count = t.sample_count;
+    timing->host_ms = t.host_ms;
+    timing->event_ms = t.event_ms;
+    timing->voided = t.voided;
+    timing->suspect = t.suspect;
+    return 0;
+}
+
+static int cuda_block(gpu *self, const gpu_block *block, gpu_timing *timing, runner_verdict *out,
+                      err *e)
+{
+    gpu_cuda *g = cuda_of(self);
+    if (g->armed.session == NULL || block->samples > CE_TIMING_SAMPLES_MAX)
+        return err_set(e, ERR_PROTOCOL, "nothing is armed, or %zu samples are too many",
+                       block->samples);
+    int rc = take_block(g, block, timing, out, e);
+    g->broken |= rc < 0 || !verdict_is_ok(out);
+    return rc;
+}
+
+static void cuda_disarm(gpu *self)
+{
+    gpu_cuda *g = cuda_of(self);
+    armed_graphs *a = &g->armed;
+    ce_timing_close(&a->session);
+    for (size_t k = 0; k < CE_TIMING_SLOTS_MAX && !g->broken; k++) {
+        if (a->calls[k] != NULL)
+            g->api.graph_destroy(a->calls[k]);
+        if (a->prepare[k] != NULL)
+            g->api.graph_destroy(a->prepare[k]);
+    }
+    *a = (armed_graphs){0};
 }
 
 static const gpu_ops cuda_ops = {
@@ -740,7 +802,9 @@ static const gpu_ops cuda_ops = {
     .attach = cuda_attach,
     .detach = cuda_detach,
     .run = cuda_run,
-    .time = cuda_time,
+    .arm = cuda_arm,
+    .block = cuda_block,
+    .disarm = cuda_disarm,
 };
 
 gpu *gpu_cuda_open(int ordinal, err *e)

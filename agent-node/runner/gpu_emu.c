@@ -342,14 +342,19 @@ static char *emu_modelled(gpu *self)
     return tally_json(emu_of(self)->tally);
 }
 
-static int emu_time(gpu *self, const gpu_time_job *job, gpu_timing *timing, runner_verdict *out,
-                    err *e)
+static int emu_arm(gpu *self, const gpu_time_job *job, gpu_timing *timing, runner_verdict *out,
+                   err *e)
 {
     (void)self;
     (void)job;
     (void)timing;
     (void)out;
     return err_set(e, ERR_UNAVAILABLE, "the emulator has no times: speed is not measured on emu");
+}
+
+static void emu_disarm(gpu *self)
+{
+    (void)self;
 }
 
 static const gpu_ops emu_ops = {
@@ -372,7 +377,8 @@ static const gpu_ops emu_ops = {
     .attach = emu_attach,
     .detach = emu_detach,
     .run = emu_run,
-    .time = emu_time,
+    .arm = emu_arm,
+    .disarm = emu_disarm,
 };
 
 gpu *gpu_emu_open(void)

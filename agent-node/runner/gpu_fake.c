@@ -16,12 +16,15 @@
 typedef struct gpu_fake {
     gpu base;
     fake_script script;
+    size_t next; /* scripted time */
 } gpu_fake;
 
 static void fake_close(gpu *self)
 {
     free((gpu_fake *)self);
 }
+
+static const fake_phase nothing_happens = {.verdict = {.result = OUTCOME_OK}};
 
 static const fake_phase *phase_of(const gpu_fake *g, gpu_phase phase)
 {
@@ -30,24 +33,31 @@ static const fake_phase *phase_of(const gpu_fake *g, gpu_phase phase)
         return &g->script.load;
     case GPU_PHASE_CHECK:
         return &g->script.check;
+    case GPU_PHASE_ARM:
+        return &nothing_happens;
     case GPU_PHASE_TIME:
         return &g->script.time;
     }
     return &g->script.check;
 }
 
-/* answer repeats the scripted times until every sample has one. */
-static void answer(const fake_script *script, gpu_timing *timing)
+/* answer goes through the scripted times again and again, block after block. */
+static void answer(gpu_fake *g, gpu_timing *timing)
 {
-    for (size_t i = 0; i < timing->sample_count; i++)
-        timing->samples[i] = script->candidate_ms[i % script->candidate_count];
+    const fake_script *script = &g->script;
+    timing->event_ms = 0;
+    for (size_t i = 0; i < timing->sample_count; i++) {
+        timing->samples[i] = script->candidate_ms[g->next++ % script->candidate_count];
+        timing->event_ms += timing->samples[i];
+    }
+    timing->host_ms = timing->event_ms;
     timing->event_floor_ms = 0.001;
     timing->warmup_calls = 1;
 }
 
 static int fake_answer(gpu *self, gpu_phase phase, gpu_timing *timing, runner_verdict *out, err *e)
 {
-    const gpu_fake *g = (const gpu_fake *)self;
+    gpu_fake *g = (gpu_fake *)self;
     const fake_phase *p = phase_of(g, phase);
     (void)e;
     if (phase == GPU_PHASE_CHECK)
@@ -58,7 +68,7 @@ static int fake_answer(gpu *self, gpu_phase phase, gpu_timing *timing, runner_ve
         pause();
     *out = p->verdict;
     if (timing != NULL && verdict_is_ok(out))
-        answer(&g->script, timing);
+        answer(g, timing);
     return 0;
 }
 

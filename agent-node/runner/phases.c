@@ -24,6 +24,8 @@ enum {
     POISON_MAX = CONTRACT_TENSORS_MAX + PLAN_SCRATCH_MAX
 };
 
+typedef struct armed armed;
+
 struct phases {
     gpu *device;
     phases_launching_fn *launching;
@@ -32,8 +34,11 @@ struct phases {
     plan *steps;
     uint8_t *image; /* cubin, or PTX for the emulator */
     size_t image_size;
-    bool proved; /* a check with launches has passed: inputs are read-only from now on */
+    armed *armed; /* NULL: not timing */
+    bool proved;  /* a check with launches has passed: inputs are read-only from now on */
 };
+
+static void armed_destroy(armed **self);
 
 phases *phases_create(gpu *device, phases_launching_fn *launching, void *arg)
 {
@@ -49,6 +54,7 @@ void phases_destroy(phases **self)
     phases *p = TAKE(*self);
     if (p == NULL)
         return;
+    armed_destroy(&p->armed);
     plan_destroy(&p->steps);
     contract_destroy(&p->terms);
     free(p->image);
@@ -379,75 +385,289 @@ static int slot_sets_init(slot_sets *self, gpu *g, const buffers_spec *spec, siz
     return 0;
 }
 
-/* run_and_time launches slot 0 once by itself (a fault is then told apart from a failing measurement,
- * and lazily loaded code is loaded before a graph is captured), then times all slots. */
-static int run_and_time(phases *p, const slot_sets *s, const struct msg_runner_time *request,
-                        gpu_timing *timing, runner_verdict *out, err *e)
+/* Outputs that were copied aside while a timed call's results lay in their slot. */
+typedef struct kept_outputs {
+    gpu_mem memory; /* max entries of `bytes` each */
+    uint64_t bytes;
+    size_t max, count;
+    size_t *slots; /* of each entry */
+} kept_outputs;
+
+/* Everything between arm and disarm. */
+struct armed {
+    const phases *home;
+    contract_shape shape;
+    plan_steps steps;
+    buffers_spec spec;
+    slot_sets sets;
+    kept_outputs kept;
+    bool chained;
+    size_t slots;
+    int64_t samples; /* of all blocks */
+    err keep_error;  /* why an output could not be kept */
+};
+
+static void armed_destroy(armed **self)
+{
+    armed *a = TAKE(*self);
+    if (a == NULL)
+        return;
+    gpu *g = a->home->device;
+    if (g->ops->script == NULL) {
+        g->ops->disarm(g);
+        g->ops->unmap(g, &a->kept.memory);
+    }
+    slot_sets_fini(&a->sets);
+    plan_steps_fini(&a->steps);
+    free(a->kept.slots);
+    free(a);
+}
+
+/* ---- keeping outputs ---- */
+
+/* output_bytes: of output i, on its own cache lines. */
+static int output_bytes(const armed *a, size_t i, uint64_t *exact, err *e)
+{
+    const contract *terms = a->home->terms;
+    size_t tensor = terms->input_count + i;
+    int64_t elements = 0;
+    if (contract_elements(terms, tensor, &a->shape, &elements, e) < 0)
+        return -1;
+    *exact = (uint64_t)elements * dtype_size(terms->tensors[tensor].type);
+    return 0;
+}
+
+static uint64_t rounded(uint64_t bytes)
+{
+    return (bytes + BUFFERS_ALIGN - 1) / BUFFERS_ALIGN * BUFFERS_ALIGN;
+}
+
+/* list_entries makes a list for all outputs that will be kept. */
+static void list_entries(armed *a, const struct msg_runner_arm *request)
+{
+    a->chained = request->chained;
+    a->slots = (size_t)request->slots;
+    a->kept.max = (size_t)request->keeps * (a->chained ? a->slots : 1);
+    a->kept.slots = xcalloc(a->kept.max + 1, sizeof *a->kept.slots);
+}
+
+static int make_room(armed *a, err *e)
+{
+    const phases *p = a->home;
+    kept_outputs *k = &a->kept;
+    for (size_t i = 0; i < p->terms->output_count; i++) {
+        uint64_t exact = 0;
+        if (output_bytes(a, i, &exact, e) < 0)
+            return -1;
+        k->bytes += rounded(exact);
+    }
+    if (k->max == 0 || k->bytes == 0)
+        return 0;
+    return p->device->ops->map(p->device, k->bytes * k->max, &k->memory, e);
+}
+
+/* copy_outputs moves one set's outputs to an entry. */
+static int copy_outputs(const armed *a, size_t entry, const buffers *set, err *e)
+{
+    gpu *g = a->home->device;
+    uint64_t at = a->kept.memory.base + entry * a->kept.bytes;
+    for (size_t i = 0; i < a->home->terms->output_count; i++) {
+        uint64_t exact = 0;
+        if (output_bytes(a, i, &exact, e) < 0 ||
+            g->ops->copy(g, at, buffers_tensor(set, a->home->terms->input_count + i), exact, e) < 0)
+            return -1;
+        at += rounded(exact);
+    }
+    return g->ops->wait(g, e);
+}
+
+static int keep_slot(void *arg, size_t slot)
+{
+    armed *a = arg;
+    kept_outputs *k = &a->kept;
+    if (k->count == k->max)
+        return err_set(&a->keep_error, ERR_PROTOCOL, "more outputs to keep than were announced");
+    if (copy_outputs(a, k->count, a->sets.sets[slot], &a->keep_error) < 0)
+        return -1;
+    k->slots[k->count++] = slot;
+    return 0;
+}
+
+const size_t *phases_kept_slots(const phases *self, size_t *count)
+{
+    *count = self->armed != NULL ? self->armed->kept.count : 0;
+    return *count > 0 ? self->armed->kept.slots : NULL;
+}
+
+static int export_kept(const phases *p, const struct msg_runner_kept *request, uint64_t base,
+                       err *e)
+{
+    gpu *g = p->device;
+    uint64_t at = p->armed->kept.memory.base + (uint64_t)request->index * p->armed->kept.bytes;
+    for (size_t i = 0; i < request->outputs_count; i++) {
+        const struct row_span *to = &request->outputs[i];
+        uint64_t exact = 0;
+        if (output_bytes(p->armed, i, &exact, e) < 0)
+            return -1;
+        if ((uint64_t)to->bytes != exact)
+            return err_set(e, ERR_PROTOCOL, "output %zu has %llu bytes, staging gives it %lld", i,
+                           (unsigned long long)exact, (long long)to->bytes);
+        if (g->ops->copy(g, base + (uint64_t)to->offset, at, exact, e) < 0)
+            return -1;
+        at += rounded(exact);
+    }
+    return 0;
+}
+
+int phases_kept(phases *self, const struct msg_runner_kept *request, runner_verdict *out, err *e)
+{
+    gpu *g = self->device;
+    verdict_ok(out);
+    if (g->ops->script != NULL)
+        return 0;
+    if (self->armed == NULL || (size_t)request->index >= self->armed->kept.count ||
+        request->outputs_count != self->terms->output_count)
+        return err_set(e, ERR_PROTOCOL, "kept outputs %lld, %zu tensors: there are none such",
+                       (long long)request->index, request->outputs_count);
+    gpu_staging staging = staging_of(&request->handle, NULL);
+    uint64_t base = 0;
+    if (g->ops->attach(g, &staging, &base, e) < 0)
+        return -1;
+    int rc = export_kept(self, request, base, e);
+    return g->ops->detach(g, base, rc == 0 ? e : NULL) < 0 ? -1 : rc;
+}
+
+/* ---- arm ---- */
+
+/* run_and_arm launches slot 0 once by itself (a fault is then told apart from a failing measurement,
+ * and lazily loaded code is loaded before a graph is captured), then gets all slots ready. */
+static int run_and_arm(phases *p, armed *a, const struct msg_runner_arm *request,
+                       gpu_timing *timing, runner_verdict *out, err *e)
 {
     gpu *g = p->device;
     int64_t start = clock_mono_ms();
-    if (load_and_run(p, &s->calls[0], request->deadline_ms, out, e) < 0)
+    if (load_and_run(p, &a->sets.calls[0], request->deadline_ms, out, e) < 0)
         return -1;
     if (!verdict_is_ok(out))
         return 0;
     int64_t left = request->deadline_ms - (clock_mono_ms() - start);
-    gpu_time_job job = {.slots = s->slots,
-                        .slot_count = s->count,
-                        .samples = (size_t)request->samples,
-                        .deadline_ms = left > 1 ? left : 1};
-    if (candidate_begins(p, job.deadline_ms, e) < 0 || g->ops->time(g, &job, timing, out, e) < 0)
+    gpu_time_job job = {.slots = a->sets.slots,
+                        .slot_count = a->sets.count,
+                        .chained = request->chained,
+                        .settle = request->settle,
+                        .deadline_ms = left > 1 ? left : 1,
+                        .keep = keep_slot,
+                        .keep_arg = a};
+    if (candidate_begins(p, job.deadline_ms, e) < 0 || g->ops->arm(g, &job, timing, out, e) < 0)
+        return -1;
+    return verdict_is_ok(out) ? candidate_ended(p, e) : 0;
+}
+
+static int prepare_slots(phases *p, armed *a, const struct msg_runner_arm *request, err *e)
+{
+    size_t count = (size_t)request->slots;
+    gpu_staging staging = staging_of(&request->handle, NULL);
+    list_entries(a, request);
+    a->spec = (buffers_spec){p->terms, &a->shape, &a->steps, (uint64_t)request->salt};
+    if (slot_sets_init(&a->sets, p->device, &a->spec, count, e) < 0 || make_room(a, e) < 0 ||
+        import_sets(p, &staging, a->sets.sets, count, request->inputs, e) < 0)
+        return -1;
+    for (size_t k = 0; k < count; k++)
+        if (buffers_protect(a->sets.sets[k], e) < 0)
+            return -1;
+    return 0;
+}
+
+static int arm_slots(phases *p, const struct msg_runner_arm *request, gpu_timing *timing,
+                     runner_verdict *out, err *e)
+{
+    if (p->armed->steps.step_count == 0)
+        return err_set(e, ERR_PROTOCOL, "nothing to time: the outputs are empty at this shape");
+    if (count_spans(p->terms, (size_t)request->slots, request->inputs_count, p->terms->output_count,
+                    e) < 0 ||
+        prepare_slots(p, p->armed, request, e) < 0)
+        return -1;
+    return run_and_arm(p, p->armed, request, timing, out, e);
+}
+
+int phases_arm(phases *self, const struct msg_runner_arm *request, gpu_timing *timing,
+               runner_verdict *out, err *e)
+{
+    gpu *g = self->device;
+    if (self->armed != NULL)
+        return err_set(e, ERR_PROTOCOL, "timing is under way already");
+    SCOPED(armed_destroy) armed *a = xcalloc(1, sizeof *a);
+    a->home = self;
+    if (expand(self, request->dims, request->dims_count, &a->shape, &a->steps, out, e) < 0)
         return -1;
     if (!verdict_is_ok(out))
         return 0;
-    g->ops->unload(g);
-    return candidate_ended(p, e);
+    self->armed = TAKE(a);
+    if (g->ops->script != NULL) {
+        list_entries(self->armed, request);
+        return g->ops->script(g, GPU_PHASE_ARM, timing, out, e);
+    }
+    return arm_slots(self, request, timing, out, e);
 }
 
-static int time_sets(phases *p, const slot_sets *s, const struct msg_runner_time *request,
-                     gpu_timing *timing, runner_verdict *out, err *e)
+/* ---- blocks ---- */
+
+static int want_armed(const phases *p, err *e)
 {
-    gpu_staging staging = staging_of(&request->handle, NULL);
-    if (import_sets(p, &staging, s->sets, s->count, request->inputs, e) < 0)
+    return p->armed != NULL ? 0 : err_set(e, ERR_PROTOCOL, "nothing is armed");
+}
+
+/* A scripted device has no outputs, but says whose it would have kept. */
+static void pretend_to_keep(armed *a, const struct msg_runner_block *request)
+{
+    size_t count = request->keep < 0 ? 0 : a->chained ? a->slots : 1;
+    for (size_t i = 0; i < count && a->kept.count < a->kept.max; i++)
+        a->kept.slots[a->kept.count++] = a->chained ? i : (size_t)request->keep % a->slots;
+}
+
+int phases_block(phases *self, const struct msg_runner_block *request, gpu_timing *timing,
+                 runner_verdict *out, err *e)
+{
+    gpu *g = self->device;
+    gpu_block block = {.samples = (size_t)request->samples,
+                       .untimed = (size_t)request->untimed,
+                       .keep = request->keep,
+                       .deadline_ms = request->deadline_ms};
+    verdict_ok(out);
+    timing->sample_count = block.samples;
+    if (want_armed(self, e) < 0 || candidate_begins(self, block.deadline_ms, e) < 0)
         return -1;
-    for (size_t k = 0; k < s->count; k++)
-        if (buffers_protect(s->sets[k], e) < 0)
-            return -1;
-    if (run_and_time(p, s, request, timing, out, e) < 0)
+    self->armed->samples += request->samples;
+    if (g->ops->script != NULL) {
+        pretend_to_keep(self->armed, request);
+        return g->ops->script(g, GPU_PHASE_TIME, timing, out, e);
+    }
+    if (g->ops->block(g, &block, timing, out, e) < 0) {
+        if (e != NULL && self->armed->keep_error.code != ERR_NONE)
+            *e = self->armed->keep_error;
         return -1;
+    }
+    return verdict_is_ok(out) ? candidate_ended(self, e) : 0;
+}
+
+int phases_disarm(phases *self, const struct msg_runner_disarm *request, runner_verdict *out,
+                  err *e)
+{
+    gpu *g = self->device;
+    verdict_ok(out);
+    if (want_armed(self, e) < 0)
+        return -1;
+    if (g->ops->script == NULL) {
+        g->ops->disarm(g);
+        g->ops->unload(g);
+    }
+    if (request->samples != self->armed->samples)
+        return err_set(e, ERR_PROTOCOL, "%lld samples were taken, the node has %lld",
+                       (long long)self->armed->samples, (long long)request->samples);
+    const slot_sets *s = &self->armed->sets;
     for (size_t k = 0; k < s->count && verdict_is_ok(out); k++)
         if (buffers_verify(s->sets[k], out, e) < 0)
             return -1;
-    if (!verdict_is_ok(out))
-        return 0;
-    return export_set(p, &staging, s->sets[request->check_slot], request->outputs, e);
-}
-
-int phases_time(phases *self, const struct msg_runner_time *request, gpu_timing *timing,
-                runner_verdict *out, err *e)
-{
-    gpu *g = self->device;
-    contract_shape shape;
-    SCOPED(plan_steps_fini) plan_steps steps = {0};
-    if (expand(self, request->dims, request->dims_count, &shape, &steps, out, e) < 0)
-        return -1;
-    if (!verdict_is_ok(out))
-        return 0;
-    if (request->check_slot >= request->slots)
-        return err_set(e, ERR_PROTOCOL, "check_slot %lld is none of the %lld slots",
-                       (long long)request->check_slot, (long long)request->slots);
-    timing->sample_count = (size_t)request->samples;
-    if (g->ops->script != NULL)
-        return candidate_begins(self, request->deadline_ms, e) < 0
-                   ? -1
-                   : g->ops->script(g, GPU_PHASE_TIME, timing, out, e);
-    if (steps.step_count == 0)
-        return err_set(e, ERR_PROTOCOL, "nothing to time: the outputs are empty at this shape");
-    if (count_spans(self->terms, (size_t)request->slots, request->inputs_count,
-                    request->outputs_count, e) < 0)
-        return -1;
-    buffers_spec spec = {self->terms, &shape, &steps, (uint64_t)request->salt};
-    SCOPED(slot_sets_fini) slot_sets s = {0};
-    if (slot_sets_init(&s, g, &spec, (size_t)request->slots, e) < 0)
-        return -1;
-    return time_sets(self, &s, request, timing, out, e);
+    armed_destroy(&self->armed);
+    return 0;
 }

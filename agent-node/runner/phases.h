@@ -20,7 +20,10 @@
 
 struct msg_runner_load; /* wire/message.h */
 struct msg_runner_check;
-struct msg_runner_time;
+struct msg_runner_arm;
+struct msg_runner_block;
+struct msg_runner_kept;
+struct msg_runner_disarm;
 
 /* Called with true when the candidate's code is about to meet the driver and with false when it has
  * ended well; the next call or the end of the phase comes within deadline_ms. */
@@ -36,8 +39,18 @@ int phases_load(phases *self, const struct msg_runner_load *request, runner_verd
 /* phases_check runs the plan once, or (pair_salt) three times; the outputs that go to staging are those of
  * the first run. */
 int phases_check(phases *self, const struct msg_runner_check *request, runner_verdict *out, err *e);
-/* phases_time fills timing->samples, the caller's array of request->samples. */
-int phases_time(phases *self, const struct msg_runner_time *request, gpu_timing *timing,
-                runner_verdict *out, err *e);
+
+/* Timing: arm, blocks, then kept and disarm in any number and order. Inputs are read-only throughout.
+ * phases_block fills timing->samples, the caller's array of request->samples. */
+int phases_arm(phases *self, const struct msg_runner_arm *request, gpu_timing *timing,
+               runner_verdict *out, err *e);
+int phases_block(phases *self, const struct msg_runner_block *request, gpu_timing *timing,
+                 runner_verdict *out, err *e);
+/* phases_kept_slots lists the slots whose outputs were kept since arming; borrowed. */
+const size_t *phases_kept_slots(const phases *self, size_t *count);
+int phases_kept(phases *self, const struct msg_runner_kept *request, runner_verdict *out, err *e);
+/* phases_disarm looks at the canaries and inputs of every slot and gives the memory back. */
+int phases_disarm(phases *self, const struct msg_runner_disarm *request, runner_verdict *out,
+                  err *e);
 
 #endif

@@ -29,6 +29,7 @@ static json *device_json(const char *name, const gpu_facts *f)
     json_set_str(device, "uuid", f->uuid);
     json_set_str(device, "arch", f->arch);
     json_set_int(device, "memory_bytes", f->memory_bytes);
+    json_set_real(device, "memory_rate", f->memory_rate);
     json_set_int(device, "cc", f->cc);
     json_set_int(device, "sm_count", f->sm_count);
     json_set_int(device, "l2_bytes", f->l2_bytes);

@@ -93,27 +93,71 @@ static int on_check(server *s, const message *m, err *e)
     return tell_done(s, &v, modelled, e);
 }
 
-static int on_time(server *s, const message *m, err *e)
+static void list_kept(const server *s, struct msg_runner_timed *t)
 {
-    runner_verdict v;
-    const struct msg_runner_time *request = &m->body.runner_time;
-    SCOPED(scoped_free) double *samples = xcalloc((size_t)request->samples, sizeof *samples);
-    gpu_timing timing = {.samples = samples};
-    if (phases_time(s->phases, request, &timing, &v, e) < 0)
-        return -1;
+    const size_t *slots = phases_kept_slots(s->phases, &t->kept_count);
+    t->kept = xcalloc(t->kept_count + 1, sizeof *t->kept);
+    for (size_t i = 0; i < t->kept_count; i++)
+        t->kept[i].slot = (int64_t)slots[i];
+}
+
+static int tell_timed(server *s, const runner_verdict *v, const gpu_timing *timing, err *e)
+{
     SCOPED(message_fini) message answer;
     message_init(&answer, MSG_RUNNER_TIMED);
     struct msg_runner_timed *t = &answer.body.runner_timed;
-    t->outcome = v.result;
-    message_cut_str(&t->detail, v.detail, sizeof v.detail - 1);
-    message_cut_str(&t->text, v.text, sizeof v.text - 1);
-    s->over = !verdict_is_ok(&v);
+    t->outcome = v->result;
+    message_cut_str(&t->detail, v->detail, sizeof v->detail - 1);
+    message_cut_str(&t->text, v->text, sizeof v->text - 1);
+    s->over = !verdict_is_ok(v);
     if (!s->over) {
-        message_set_bytes(&t->samples, samples, timing.sample_count * sizeof *samples);
-        t->event_floor_ms = timing.event_floor_ms;
-        t->warmup_calls = timing.warmup_calls;
+        message_set_bytes(&t->samples, timing->samples,
+                          timing->sample_count * sizeof *timing->samples);
+        t->event_floor_ms = timing->event_floor_ms;
+        t->warmup_calls = timing->warmup_calls;
+        t->host_ms = timing->host_ms;
+        t->event_ms = timing->event_ms;
+        t->voided = timing->voided;
+        t->suspect = timing->suspect;
+        list_kept(s, t);
     }
     return pipe_send(s->fd, &answer, e);
+}
+
+static int on_arm(server *s, const message *m, err *e)
+{
+    runner_verdict v;
+    gpu_timing timing = {0};
+    if (phases_arm(s->phases, &m->body.runner_arm, &timing, &v, e) < 0)
+        return -1;
+    return tell_timed(s, &v, &timing, e);
+}
+
+static int on_block(server *s, const message *m, err *e)
+{
+    runner_verdict v;
+    const struct msg_runner_block *request = &m->body.runner_block;
+    SCOPED(scoped_free) double *samples = xcalloc((size_t)request->samples, sizeof *samples);
+    gpu_timing timing = {.samples = samples};
+    if (phases_block(s->phases, request, &timing, &v, e) < 0)
+        return -1;
+    return tell_timed(s, &v, &timing, e);
+}
+
+static int on_kept(server *s, const message *m, err *e)
+{
+    runner_verdict v;
+    if (phases_kept(s->phases, &m->body.runner_kept, &v, e) < 0)
+        return -1;
+    return tell_done(s, &v, e);
+}
+
+static int on_disarm(server *s, const message *m, err *e)
+{
+    runner_verdict v;
+    if (phases_disarm(s->phases, &m->body.runner_disarm, &v, e) < 0)
+        return -1;
+    return tell_done(s, &v, e);
 }
 
 typedef struct handler {
@@ -122,9 +166,8 @@ typedef struct handler {
 } handler;
 
 static const handler handlers[] = {
-    {MSG_RUNNER_LOAD, on_load},
-    {MSG_RUNNER_CHECK, on_check},
-    {MSG_RUNNER_TIME, on_time},
+    {MSG_RUNNER_LOAD, on_load},   {MSG_RUNNER_CHECK, on_check}, {MSG_RUNNER_ARM, on_arm},
+    {MSG_RUNNER_BLOCK, on_block}, {MSG_RUNNER_KEPT, on_kept},   {MSG_RUNNER_DISARM, on_disarm},
 };
 
 static int dispatch(server *s, const message *m, err *e)

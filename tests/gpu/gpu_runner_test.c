@@ -371,12 +371,44 @@ static void bad_image(const bench *b, sight *out)
 
 /* ---- timing ---- */
 
+/* time_armed arms, takes a block, moves what its last sample left in the last slot to staging and disarms;
+ * the first verdict that is not ok stands. */
+static int time_armed(const bench *b, const stage *s, runner_proc *p, int64_t deadline_ms,
+                      runner_timing *t, err *e)
+{
+    contract_shape shape = {{(int64_t)s->elements}};
+    runner_arm request = {.terms = b->terms,
+                          .shape = &shape,
+                          .staging = &s->spans,
+                          .slots = s->slots,
+                          .settle = true,
+                          .keeps = 1,
+                          .salt = SALT,
+                          .deadline_ms = deadline_ms};
+    runner_block block = {
+        .samples = SAMPLES, .untimed = 3, .keep = SAMPLES - 1, .deadline_ms = deadline_ms};
+    if (runner_proc_arm(p, &request, t, e) < 0)
+        return -1;
+    if (!verdict_is_ok(&t->verdict))
+        return 0;
+    runner_timing armed = *t;
+    *t = (runner_timing){0};
+    int rc = runner_proc_block(p, &block, t, e);
+    t->event_floor_ms = armed.event_floor_ms;
+    t->warmup_calls = armed.warmup_calls;
+    runner_timing_fini(&armed);
+    if (rc < 0 || !verdict_is_ok(&t->verdict))
+        return rc;
+    if (runner_proc_kept(p, &s->spans, 0, &t->verdict, e) < 0)
+        return -1;
+    return verdict_is_ok(&t->verdict) ? runner_proc_disarm(p, &t->verdict, e) : 0;
+}
+
 static bool time_once(const bench *b, const stage *s, const char *entry, runner_timing *t,
                       sight *out)
 {
     err e = {0};
     runner_verdict v;
-    contract_shape shape = {{(int64_t)s->elements}};
     SCOPED(scoped_free) char *text = plan_for(entry);
     SCOPED(runner_proc_destroy) runner_proc *p = start(b, out);
     if (p == NULL || !load(b, p, text, &v, out))
@@ -385,15 +417,7 @@ static bool time_once(const bench *b, const stage *s, const char *entry, runner_
         describe(&v, out);
         return false;
     }
-    runner_time request = {.terms = b->terms,
-                           .shape = &shape,
-                           .staging = &s->spans,
-                           .slots = s->slots,
-                           .check_slot = s->slots - 1,
-                           .samples = SAMPLES,
-                           .salt = SALT,
-                           .deadline_ms = 60000};
-    return runner_proc_time(p, &request, t, &e) == 0 ? true : error("time", &e, out);
+    return time_armed(b, s, p, 60000, t, &e) == 0 ? true : error("time", &e, out);
 }
 
 static void input_protected_while_timed(const bench *b, const stage *s, sight *out)
@@ -410,20 +434,12 @@ static void hung_while_timed(const bench *b, const stage *s, sight *out)
 {
     err e = {0};
     runner_verdict v;
-    contract_shape shape = {{(int64_t)s->elements}};
     SCOPED(scoped_free) char *text = plan_for("never_ends");
     SCOPED(runner_timing_fini) runner_timing t = {0};
     SCOPED(runner_proc_destroy) runner_proc *p = start(b, out);
     if (p == NULL || !load(b, p, text, &v, out))
         return;
-    runner_time request = {.terms = b->terms,
-                           .shape = &shape,
-                           .staging = &s->spans,
-                           .slots = s->slots,
-                           .samples = 10,
-                           .salt = SALT,
-                           .deadline_ms = 1500};
-    if (runner_proc_time(p, &request, &t, &e) < 0) {
+    if (time_armed(b, s, p, 1500, &t, &e) < 0) {
         error("time", &e, out);
         return;
     }

@@ -87,8 +87,31 @@ static int spy_baseline(void *impl, const judge_baseline_request *request, judge
     return self->ops->baseline(self->impl, request, out, e);
 }
 
+static int spy_arm(void *impl, const judge_arm_request *request, judge_timing *out, err *e)
+{
+    judge_spy *self = impl;
+    self->arms++;
+    self->chained = request->chained;
+    self->settled += request->settle;
+    return self->ops->arm(self->impl, request, out, e);
+}
+
+static int spy_block(void *impl, int64_t samples, int64_t untimed, judge_timing *out, err *e)
+{
+    judge_spy *self = impl;
+    self->blocks++;
+    return self->ops->block(self->impl, samples, untimed, out, e);
+}
+
+static int spy_disarm(void *impl, judge_comparison *out, err *e)
+{
+    judge_spy *self = impl;
+    return self->ops->disarm(self->impl, out, e);
+}
+
 static const judge_ops spy_ops = {spy_destroy, spy_open,    spy_contract, spy_validate,
-                                  spy_draw,    spy_compare, spy_baseline};
+                                  spy_draw,    spy_compare, spy_baseline, spy_arm,
+                                  spy_block,   spy_disarm};
 
 void judge_spy_install(judge_spy *self, lanes *all)
 {

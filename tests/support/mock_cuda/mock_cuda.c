@@ -46,10 +46,12 @@ struct CUevent_st {
 struct CUgraph_st {
     op *first, *last;
     size_t count;
+    bool has_events; /* event nodes, which an executable graph may be told anew */
 };
 
 struct CUgraphExec_st {
     struct CUgraph_st *graph;
+    const struct CUgraph_st *origin; /* of a snapshot */
 };
 
 typedef struct allocation {
@@ -239,6 +241,13 @@ static void append(op **first, op **last, op *o)
     *last = o;
 }
 
+static const void *graph_of(const op *o)
+{
+    if (o->exec == NULL)
+        return NULL;
+    return o->exec->origin != NULL ? o->exec->origin : o->exec->graph;
+}
+
 /* submit copies an op into the queue, or into the graph that is being captured. */
 static CUresult submit(const op *what)
 {
@@ -255,8 +264,8 @@ static CUresult submit(const op *what)
     }
     pthread_mutex_lock(&lock);
     if (trace_count < MOCK_TRACE_MAX)
-        trace[trace_count++] = (mock_trace){o->kind, o->kernel != NULL ? o->kernel->name : NULL,
-                                            o->exec != NULL ? o->exec->graph : NULL};
+        trace[trace_count++] =
+            (mock_trace){o->kind, o->kernel != NULL ? o->kernel->name : NULL, graph_of(o)};
     append(&head, &tail, o);
     unfinished++;
     catch_faults();
@@ -779,8 +788,76 @@ MOCK_API CUresult cuEventElapsedTime(float *ms, CUevent begin, CUevent end)
 
 MOCK_API CUresult cuGraphGetNodes(CUgraph graph, CUgraphNode *nodes, size_t *count)
 {
-    (void)nodes;
-    *count = graph->count;
+    size_t n = 0;
+    for (op *o = graph->first; nodes != NULL && o != NULL && n < *count; o = o->next)
+        nodes[n++] = (CUgraphNode)o;
+    *count = nodes != NULL ? n : graph->count;
+    return CUDA_SUCCESS;
+}
+
+MOCK_API CUresult cuGraphNodeGetType(CUgraphNode node, CUgraphNodeType *type)
+{
+    const op *o = (const op *)node;
+    *type = o->kind == MOCK_KERNEL ? CU_GRAPH_NODE_TYPE_KERNEL : CU_GRAPH_NODE_TYPE_EMPTY;
+    return CUDA_SUCCESS;
+}
+
+MOCK_API CUresult cuGraphKernelNodeGetParams_v2(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS *params)
+{
+    op *o = (op *)node;
+    *params = (CUDA_KERNEL_NODE_PARAMS){.func = (CUfunction)(uintptr_t)o->kernel,
+                                        .kernelParams = o->slots};
+    return CUDA_SUCCESS;
+}
+
+MOCK_API CUresult cuGraphCreate(CUgraph *graph, unsigned int flags)
+{
+    (void)flags;
+    GATE();
+    *graph = object_new(sizeof **graph);
+    return CUDA_SUCCESS;
+}
+
+/* add_node appends; that is a chain, so a node may only depend on the one before it. */
+static CUresult add_node(CUgraph graph, const CUgraphNode *after, size_t count, const op *what,
+                         CUgraphNode *node)
+{
+    if (count != (graph->last != NULL) || (count == 1 && (op *)after[0] != graph->last))
+        return CUDA_ERROR_INVALID_VALUE;
+    op *o = malloc(sizeof *o);
+    *o = *what;
+    o->next = NULL;
+    append(&graph->first, &graph->last, o);
+    graph->count++;
+    *node = (CUgraphNode)o;
+    return CUDA_SUCCESS;
+}
+
+MOCK_API CUresult cuGraphAddChildGraphNode(CUgraphNode *node, CUgraph graph,
+                                           const CUgraphNode *after, size_t count, CUgraph child)
+{
+    GATE();
+    struct CUgraphExec_st *exec = object_new(sizeof *exec);
+    exec->graph = child;
+    op o = {.kind = MOCK_GRAPH, .exec = exec};
+    return add_node(graph, after, count, &o, node);
+}
+
+MOCK_API CUresult cuGraphAddEventRecordNode(CUgraphNode *node, CUgraph graph,
+                                            const CUgraphNode *after, size_t count, CUevent event)
+{
+    GATE();
+    op o = {.kind = MOCK_EVENT, .event = event};
+    graph->has_events = true;
+    return add_node(graph, after, count, &o, node);
+}
+
+MOCK_API CUresult cuGraphExecEventRecordNodeSetEvent(CUgraphExec exec, CUgraphNode node,
+                                                     CUevent event)
+{
+    (void)exec;
+    GATE();
+    ((op *)node)->event = event;
     return CUDA_SUCCESS;
 }
 
@@ -802,11 +879,26 @@ MOCK_API CUresult cuGraphUpload(CUgraphExec exec, CUstream stream)
     return sticky;
 }
 
+/* snapshot: what is changed in an executable graph later does not touch a launch that is queued. */
+static struct CUgraphExec_st *snapshot(const struct CUgraphExec_st *exec)
+{
+    struct CUgraphExec_st *copy = object_new(sizeof *copy);
+    copy->origin = exec->graph;
+    copy->graph = object_new(sizeof *copy->graph);
+    for (const op *o = exec->graph->first; o != NULL; o = o->next) {
+        op *node = object_new(sizeof *node);
+        *node = *o;
+        node->next = NULL;
+        append(&copy->graph->first, &copy->graph->last, node);
+    }
+    return copy;
+}
+
 MOCK_API CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
 {
     (void)stream;
     GATE();
-    op o = {.kind = MOCK_GRAPH, .exec = exec};
+    op o = {.kind = MOCK_GRAPH, .exec = exec->graph->has_events ? snapshot(exec) : exec};
     return submit(&o);
 }
 

@@ -21,6 +21,9 @@
     ", \"compare\": {\"equal\": false, \"detail\": \"class\", \"text\": \"NaN\"}}}"
 #define ALWAYS(answer) "{\"rules\": [{\"stage\": \"performance\", " answer "}]}"
 
+/* Timed calls whose outputs a comparison of ten pairs looks at. */
+enum { SAMPLES_COMPARED = 3 * 4 }; /* three chains of four slots */
+
 typedef struct bench {
     rig *rig;
     task_spec spec;
@@ -69,7 +72,9 @@ static void run_stage(bench *b)
 {
     assert_ok(stage_performance(&b->work.p, &b->stage, &b->e), b->e);
     result_record *r = &b->work.p.result;
-    r->candidate_ms = r->baseline_ms = (double)NAN;
+    r->candidate_ms = r->baseline_ms = r->speedup = (double)NAN;
+    b->stage.record.source = b->work.p.best->source_hash; /* as the pipeline closes a record */
+    b->stage.record.plan = b->work.p.best->plan_hash;
     performance_result(&b->work.p, &b->stage.record);
 }
 
@@ -98,11 +103,13 @@ static void at_the_target_nothing_is_asked(void **state)
     run_stage(&b);
     assert_string_equal(b.stage.record.status, "passed");
     assert_int_equal(b.stage.calls, 0);
-    assert_int_equal(b.stage.record.measurement_count, 3);
+    assert_int_equal(b.stage.record.measurement_count, 2);
+    assert_int_equal(b.stage.record.comparison_count, 1);
     assert_has(b.stage.record.notes, "found anew");
     assert_true(is(b.work.p.result.speedup, 1.5));
+    assert_string_equal(b.work.p.result.verdict, "faster");
     assert_string_equal(b.work.p.result.baseline_mode, "default");
-    assert_null(b.work.p.result.marks);
+    assert_string_equal(b.work.p.result.marks, "uncalibrated");
     assert_string_equal(b.stage.record.device_kind, "fake");
     assert_true(b.stage.device_us > 0);
     bench_close(&b);
@@ -119,7 +126,7 @@ static void below_the_target_the_whole_budget_is_asked(void **state)
     assert_int_equal(b.stage.calls, 3);
     assert_true(best_is_gold(&b)); /* as fast is not faster */
     assert_true(is(b.work.p.result.speedup, 0.3));
-    assert_string_equal(b.work.p.result.marks, "below_target");
+    assert_string_equal(b.work.p.result.marks, "uncalibrated,below_target");
     SCOPED(scoped_free) char *prompt = rig_prompt(b.rig, 0);
     assert_has(prompt, "0.0500 ms");
     assert_has(prompt, "0.0150 ms");
@@ -135,7 +142,8 @@ static void a_target_of_half_is_met_by_half(void **state)
     b.spec.target = 0.5;
     run_stage(&b);
     assert_int_equal(b.stage.calls, 0);
-    assert_null(b.work.p.result.marks);
+    assert_string_equal(b.work.p.result.verdict, "slower");
+    assert_string_equal(b.work.p.result.marks, "uncalibrated");
     bench_close(&b);
 }
 
@@ -153,7 +161,13 @@ static void a_faster_correct_candidate_is_chosen_and_timed_again(void **state)
     assert_int_equal(b.spy.opens, 6); /* the check opens twice: its hidden run is another process */
     assert_true(is(b.work.p.result.candidate_ms, 0.012));
     assert_true(is(b.work.p.result.speedup, 0.015 / 0.012));
-    assert_int_equal(b.stage.record.measurement_count, 3);
+    const stage_record *record = &b.stage.record;
+    assert_int_equal(record->comparison_count, 3);
+    assert_string_equal(record->comparisons[0].purpose, "published");
+    assert_string_equal(record->comparisons[1].purpose, "estimate");
+    assert_true(is(record->comparisons[1].candidate_ms, 0.010));
+    assert_string_equal(record->comparisons[2].purpose, "published");
+    assert_false(hash_equal(&record->comparisons[0].source, &record->comparisons[1].source));
     const judge_spy_draw *last = &b.spy.draws[b.spy.draw_count - 1];
     assert_true(last->slots > 1);
     for (size_t i = 0; i + 1 < b.spy.draw_count; i++) {
@@ -171,7 +185,7 @@ static void what_was_only_lucky_is_marked_below_the_target(void **state)
     bench_open(&b, ALWAYS("\"file\": \"variant.md\""), steps);
     run_stage(&b);
     assert_true(is(b.work.p.result.speedup, 0.5));
-    assert_string_equal(b.work.p.result.marks, "below_target");
+    assert_string_equal(b.work.p.result.marks, "uncalibrated,below_target");
     bench_close(&b);
 }
 
@@ -219,12 +233,30 @@ static void a_candidate_that_is_wrong_only_while_timed_is_never_chosen(void **st
     b.spec.budgets[STAGE_PERFORMANCE] = 1;
     SCOPED(cases_fini) cases all = {0};
     cases_build(b.work.p.terms, false, &all);
-    b.spy.wrong_from = 1 + all.count + 1 + CASES_HIDDEN;
+    b.spy.wrong_from = SAMPLES_COMPARED + all.count + 1 + CASES_HIDDEN;
     run_stage(&b);
     assert_true(best_is_gold(&b));
     assert_int_equal(last_attempt(&b)->result, OUTCOME_WRONG);
-    assert_has(last_attempt(&b)->text, "after timing");
+    assert_has(last_attempt(&b)->text, "in a timed call");
     assert_true(is(b.work.p.result.candidate_ms, 0.050));
+    bench_close(&b);
+}
+
+/* The fastest one fails when it is timed for the board: the one before it stands, with its own number. */
+static void when_the_fastest_fails_at_last_the_one_before_it_stands(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {TIME("0.050"), TIME("0.050"),  TIME("0.050"),
+                                        TIME("0.010"), WRONG("0.010"), NULL};
+    bench b;
+    bench_open(&b, ALWAYS("\"file\": \"variant.md\""), steps);
+    run_stage(&b);
+    assert_string_equal(b.stage.record.status, "passed");
+    assert_false(b.work.p.over);
+    assert_true(best_is_gold(&b));
+    assert_true(is(b.work.p.result.candidate_ms, 0.050));
+    assert_string_equal(b.work.p.result.verdict, "slower");
+    assert_has(b.stage.record.notes, "the one before it stands");
     bench_close(&b);
 }
 
@@ -349,6 +381,7 @@ int main(void)
         cmocka_unit_test(the_better_of_two_below_the_target_stands),
         cmocka_unit_test(a_wrong_candidate_is_never_chosen),
         cmocka_unit_test(a_candidate_that_is_wrong_only_while_timed_is_never_chosen),
+        cmocka_unit_test(when_the_fastest_fails_at_last_the_one_before_it_stands),
         cmocka_unit_test(an_answer_that_does_not_compile_costs_a_call),
         cmocka_unit_test(the_model_is_told_why_its_answer_failed),
         cmocka_unit_test(the_model_is_told_why_its_kernel_was_not_taken),

@@ -13,10 +13,10 @@ static void gold_passes_all_five_stages(void **state)
     assert_ok(rig_run(r, &spec, &e), e);
     const result_record *result = rig_result(r);
     assert_int_equal(result->result, OUTCOME_OK);
-    assert_string_equal(result->marks, "uncertified");
+    assert_string_equal(result->marks, "uncalibrated");
     assert_string_equal(result->device_kind, "fake");
     assert_string_equal(result->correct_protocol, "ce-correct-1");
-    assert_string_equal(result->timing_protocol, "ce-timing-0");
+    assert_string_equal(result->timing_protocol, "ce-timing-1");
     assert_true(fabs(result->speedup - result->baseline_ms / result->candidate_ms) < 1e-12);
     assert_int_equal(result->calls, 3); /* interview, codegen, polish */
     static const char *const stages[] = {"interview", "codegen", "correctness", "performance",
@@ -25,7 +25,11 @@ static void gold_passes_all_five_stages(void **state)
         assert_non_null(rig_stage(r, stages[i]));
         assert_string_equal(rig_stage(r, stages[i])->status, "passed");
     }
-    assert_true(rig_stage(r, "performance")->measurement_count >= 2);
+    const stage_record *timed = rig_stage(r, "performance");
+    assert_int_equal(timed->measurement_count, 2); /* the baselines */
+    assert_int_equal(timed->comparison_count, 1);
+    assert_string_equal(result->verdict, "faster");
+    assert_true(result->ci_low <= result->speedup && result->speedup <= result->ci_high);
     rig_destroy(&r);
 }
 
@@ -139,7 +143,7 @@ static void a_replay_that_runs_out_stays_marked_over_leases(void **state)
     for (int lease = 0; lease < 2; lease++) { /* the interview has no answer: it runs out */
         assert_ok(rig_run(r, &spec, &e), e);
         assert_int_equal(rig_result(r)->result, OUTCOME_OK);
-        assert_string_equal(rig_result(r)->marks, "uncertified,replay_exhausted");
+        assert_string_equal(rig_result(r)->marks, "uncalibrated,replay_exhausted");
         rig_forget(r, "polish");
     }
     add_replay(r, &spec, "interview", "```json\n{}\n```");
@@ -148,7 +152,7 @@ static void a_replay_that_runs_out_stays_marked_over_leases(void **state)
     rig_forget(r, "interview");
     rig_forget_calls(r);
     assert_ok(rig_run(r, &spec, &e), e);
-    assert_string_equal(rig_result(r)->marks, "uncertified");
+    assert_string_equal(rig_result(r)->marks, "uncalibrated");
     rig_destroy(&r);
 }
 

@@ -107,6 +107,14 @@ static runner_verdict check(rig *r, runner_proc *p, int64_t deadline_ms)
 
 /* ---- scripted ---- */
 
+static const runner_block fifty = {.samples = 50, .keep = -1, .deadline_ms = 1000};
+
+static runner_arm arm_request(const rig *r, int64_t slots)
+{
+    return (runner_arm){
+        .terms = r->terms, .shape = &r->shape, .slots = slots, .salt = SALT, .deadline_ms = 1000};
+}
+
 static void without_a_script_all_is_well(void **state)
 {
     rig *r = *state;
@@ -123,17 +131,22 @@ static void without_a_script_all_is_well(void **state)
         assert_int_equal(v.elapsed_us, 10);
     }
     SCOPED(runner_timing_fini) runner_timing t = {0};
-    runner_time request = {.terms = r->terms,
-                           .shape = &r->shape,
-                           .slots = 4,
-                           .samples = 50,
-                           .salt = SALT,
-                           .deadline_ms = 1000};
-    assert_int_equal(runner_proc_time(p, &request, &t, &e), 0);
+    runner_arm request = arm_request(r, 4);
+    assert_int_equal(runner_proc_arm(p, &request, &t, &e), 0);
+    assert_int_equal(t.verdict.result, OUTCOME_OK);
+    assert_true(t.event_floor_ms > 0);
+    assert_null(t.samples);
+    runner_timing_fini(&t);
+    assert_int_equal(runner_proc_block(p, &fifty, &t, &e), 0);
     assert_int_equal(t.verdict.result, OUTCOME_OK);
     assert_int_equal(t.sample_count, 50);
     assert_true(t.samples[49] > 0.0099 && t.samples[49] < 0.0101);
-    assert_true(t.event_floor_ms > 0);
+    assert_true(t.event_ms > 0.49 && t.event_ms <= t.host_ms);
+    runner_verdict v = {0};
+    assert_int_equal(runner_proc_disarm(p, &v, &e), 0);
+    assert_int_equal(v.result, OUTCOME_OK);
+    assert_int_equal(runner_proc_disarm(p, &v, &e), -1); /* nothing is armed any more */
+    assert_int_equal(e.code, ERR_PROTOCOL);
 }
 
 static void a_scripted_outcome_comes_through_and_ends_the_runner(void **state)
@@ -365,14 +378,11 @@ static void a_death_while_timed_is_an_outcome_too(void **state)
     SCOPED(runner_timing_fini) runner_timing t = {0};
     SCOPED(runner_proc_destroy)
     runner_proc *p = start_fake(r, "{\"default\":{\"time\":{\"crash\":true}}}");
-    runner_time request = {.terms = r->terms,
-                           .shape = &r->shape,
-                           .slots = 2,
-                           .samples = 5,
-                           .salt = SALT,
-                           .deadline_ms = 1000};
+    runner_arm request = arm_request(r, 2);
     assert_int_equal(load(p, "add").result, OUTCOME_OK);
-    assert_int_equal(runner_proc_time(p, &request, &t, &e), 0);
+    assert_int_equal(runner_proc_arm(p, &request, &t, &e), 0);
+    runner_timing_fini(&t);
+    assert_int_equal(runner_proc_block(p, &fifty, &t, &e), 0);
     assert_int_equal(t.verdict.result, OUTCOME_CRASHED);
     assert_null(t.samples);
 }
@@ -387,14 +397,10 @@ static void staging_with_too_few_sets_is_our_fault(void **state)
     judge_span outputs[1] = {{0, 0}};
     judge_staging staging = {
         .inputs = inputs, .input_count = 2, .outputs = outputs, .output_count = 1};
-    runner_time request = {.terms = r->terms,
-                           .shape = &r->shape,
-                           .staging = &staging,
-                           .slots = 2,
-                           .samples = 5,
-                           .deadline_ms = 1000};
+    runner_arm request = arm_request(r, 2);
+    request.staging = &staging;
     assert_int_equal(load(p, "add").result, OUTCOME_OK);
-    assert_int_equal(runner_proc_time(p, &request, &t, &e), -1);
+    assert_int_equal(runner_proc_arm(p, &request, &t, &e), -1);
     assert_int_equal(e.code, ERR_INTERNAL);
 }
 

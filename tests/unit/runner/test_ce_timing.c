@@ -66,6 +66,9 @@ typedef struct rig {
     CUgraph graphs[K], prepare[K];
     float memory[K][3][ELEMENTS];
     double samples[1000];
+    ce_timing_ask ask;
+    uint32_t kept[16]; /* slots shown to `keep`, in order */
+    size_t kept_count;
 } rig;
 
 static CUgraph capture_add(rig *r, int k)
@@ -129,13 +132,14 @@ static int tear_down(void **state)
 
 static ce_timing_job job_of(rig *r, uint32_t samples)
 {
+    r->ask = (ce_timing_ask){
+        .size = sizeof(ce_timing_ask), .samples = samples, .keep = -1, .deadline_ms = 10000};
     return (ce_timing_job){.size = sizeof(ce_timing_job),
                            .slots = K,
                            .graphs = (void *const *)r->graphs,
                            .prepare = (void *const *)r->prepare,
                            .stream = r->stream,
                            .l2_bytes = 4096,
-                           .samples = samples,
                            .warmup_ms = 1,
                            .deadline_ms = 10000};
 }
@@ -165,7 +169,7 @@ static void a_call_is_poison_flush_event_graph_event(void **state)
     size_t count = 0;
     ce_timing_job job = job_of(r, 120);
     ce_timing_out out = out_of(r);
-    assert_int_equal(ce_timing_run(&job, &out), 0);
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
     const mock_trace *t = r->mock.trace(&count);
     size_t at = nth_spin(t, count, 2);
     size_t calls = 0;
@@ -189,7 +193,7 @@ static void no_release_holds_more_than_256_operations(void **state)
     size_t count = 0;
     ce_timing_job job = job_of(r, 300);
     ce_timing_out out = out_of(r);
-    assert_int_equal(ce_timing_run(&job, &out), 0);
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
     const mock_trace *t = r->mock.trace(&count);
     size_t since = 0;
     for (size_t i = nth_spin(t, count, 1); i < count; i++) {
@@ -205,7 +209,7 @@ static void samples_and_floor_are_times(void **state)
     rig *r = *state;
     ce_timing_job job = job_of(r, 1000);
     ce_timing_out out = out_of(r);
-    assert_int_equal(ce_timing_run(&job, &out), 0);
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
     assert_int_equal(out.code, CE_TIMING_OK);
     assert_true(out.warmup_calls >= 2 * K + 3);
     assert_true(out.event_floor_ms > 0 && out.event_floor_ms < 10);
@@ -220,7 +224,7 @@ static void without_poison_a_block_uses_each_slot_once(void **state)
     ce_timing_job job = job_of(r, 23);
     job.prepare = NULL;
     ce_timing_out out = out_of(r);
-    assert_int_equal(ce_timing_run(&job, &out), 0);
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
     assert_int_equal(out.blocks, 5); /* 5 + 5 + 5 + 5 + 3 */
     const mock_trace *t = r->mock.trace(&count);
     size_t fills = 0;
@@ -237,12 +241,117 @@ static void a_dummy_is_written_in_place_of_poison(void **state)
     job.prepare = NULL;
     job.dummy_bytes = 512;
     ce_timing_out out = out_of(r);
-    assert_int_equal(ce_timing_run(&job, &out), 0);
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
     assert_int_equal(out.blocks, 1);
     const mock_trace *t = r->mock.trace(&count);
     size_t at = nth_spin(t, count, 2);
     assert_int_equal(t[at + 1].kind, MOCK_FILL);
     assert_true(is_kernel(&t[at + 2], "ce_flush"));
+}
+
+static int32_t note_slot(void *arg, uint32_t slot)
+{
+    rig *r = arg;
+    for (int i = 0; i < ELEMENTS; i++) /* the result is there, not the poison */
+        assert_true(r->memory[slot][2][i] == r->memory[slot][0][i] + r->memory[slot][1][i]);
+    r->kept[r->kept_count++] = slot;
+    return 0;
+}
+
+static void a_chain_is_poison_of_all_flush_and_one_graph_of_all(void **state)
+{
+    rig *r = *state;
+    size_t count = 0;
+    ce_timing_job job = job_of(r, 30);
+    job.chained = 1;
+    ce_timing_out out = out_of(r);
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
+    const mock_trace *t = r->mock.trace(&count);
+    size_t at = nth_spin(t, count, 2);
+    size_t samples = 0;
+    for (; at < count; at += 3, samples++) {
+        at += is_kernel(&t[at], "ce_spin");
+        assert_int_equal(t[at].kind, MOCK_GRAPH);
+        assert_true(is_kernel(&t[at + 1], "ce_flush"));
+        assert_int_equal(t[at + 2].kind, MOCK_GRAPH);
+        assert_ptr_not_equal(t[at].graph, t[at + 2].graph);
+    }
+    assert_int_equal(samples, 30);
+    double sum = 0;
+    for (int i = 0; i < 30; i++) {
+        assert_true(r->samples[i] > 0);
+        sum += r->samples[i] * K; /* a value is the time of one call */
+    }
+    assert_true(sum > out.event_ms * 0.999 && sum < out.event_ms * 1.001);
+    assert_true(out.event_ms <= out.host_ms * 1.01);
+}
+
+static void a_kept_sample_is_seen_before_its_slot_is_poisoned(void **state)
+{
+    rig *r = *state;
+    ce_timing_job job = job_of(r, 20);
+    ce_timing_out out = out_of(r);
+    job.keep = note_slot;
+    job.keep_arg = r;
+    for (int i = 0; i < K; i++)
+        for (int k = 0; k < ELEMENTS; k++)
+            r->memory[i][0][k] = (float)(k + 100 * i);
+    r->ask.keep = 6;
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
+    assert_int_equal(r->kept_count, 1);
+    assert_int_equal(r->kept[0], (out.warmup_calls + 6) % K);
+    assert_int_equal(out.blocks, 2); /* the release ends with the kept sample */
+    job.chained = 1;
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
+    assert_int_equal(r->kept_count, 1 + K);
+    for (uint32_t k = 0; k < K; k++)
+        assert_int_equal(r->kept[1 + k], k);
+}
+
+static void a_session_gives_block_after_block(void **state)
+{
+    rig *r = *state;
+    size_t count = 0;
+    ce_timing_job job = job_of(r, 20);
+    ce_timing_out out = out_of(r);
+    job.settle = 1;
+    job.warmup_cap_ms = 50;
+    ce_timing *session = ce_timing_open(&job, &out);
+    assert_non_null(session);
+    double event_floor = out.event_floor_ms;
+    assert_true(event_floor > 0 && out.warmup_calls >= 2 * K + 3);
+    r->mock.trace_clear();
+    r->ask.untimed = 3;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ce_timing_block(session, &r->ask, &out), 0);
+        assert_int_equal(out.sample_count, 20);
+        assert_true(out.event_floor_ms == event_floor);
+    }
+    const mock_trace *t = r->mock.trace(&count);
+    size_t events = 0, flushes = 0;
+    for (size_t i = 0; i < count; i++) {
+        events += t[i].kind == MOCK_EVENT;
+        flushes += is_kernel(&t[i], "ce_flush");
+    }
+    assert_int_equal(events, 3 * 2 * 20);
+    assert_int_equal(flushes, 3 * 23);
+    ce_timing_close(&session);
+    assert_null(session);
+    ce_timing_close(&session);
+}
+
+static void slots_that_share_memory_are_refused(void **state)
+{
+    rig *r = *state;
+    ce_timing_job job = job_of(r, 10);
+    ce_timing_out out = out_of(r);
+    CUgraph graphs[K];
+    memcpy(graphs, r->graphs, sizeof graphs);
+    graphs[3] = graphs[1];
+    job.graphs = (void *const *)graphs;
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
+    assert_int_equal(out.code, CE_TIMING_ARGUMENT);
+    assert_non_null(strstr(out.text, "slots 1 and 3"));
 }
 
 static void a_malformed_job_is_refused(void **state)
@@ -251,19 +360,23 @@ static void a_malformed_job_is_refused(void **state)
     ce_timing_out out = out_of(r);
     ce_timing_job job = job_of(r, 10);
     job.size--;
-    assert_int_equal(ce_timing_run(&job, &out), -1);
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
     assert_int_equal(out.code, CE_TIMING_ARGUMENT);
     assert_non_null(strstr(out.text, "sizes differ"));
     job = job_of(r, 0);
-    assert_int_equal(ce_timing_run(&job, &out), -1);
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
+    assert_int_equal(out.code, CE_TIMING_ARGUMENT);
+    job = job_of(r, 10);
+    r->ask.size++;
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
     assert_int_equal(out.code, CE_TIMING_ARGUMENT);
     job = job_of(r, 10);
     job.slots = CE_TIMING_SLOTS_MAX + 1;
-    assert_int_equal(ce_timing_run(&job, &out), -1);
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
     assert_int_equal(out.code, CE_TIMING_ARGUMENT);
     job = job_of(r, 10);
     job.graphs = NULL;
-    assert_int_equal(ce_timing_run(&job, &out), -1);
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
     assert_int_equal(out.code, CE_TIMING_ARGUMENT);
     assert_int_equal(out.sample_count, 0);
 }
@@ -274,7 +387,7 @@ static void without_a_context_there_is_no_timing(void **state)
     r->api.ctx_destroy(r->context);
     ce_timing_job job = job_of(r, 10);
     ce_timing_out out = out_of(r);
-    assert_int_equal(ce_timing_run(&job, &out), -1);
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
     assert_int_equal(out.code, CE_TIMING_UNAVAILABLE);
     assert_int_equal(r->api.ctx_create(&r->context, 0, 0), 0);
 }
@@ -297,23 +410,39 @@ static const refusal refusals[] = {
     {"cuEventElapsedTime", CUDA_ERROR_NOT_READY, CE_TIMING_CUDA},
 };
 
-static void every_refused_call_ends_the_run_with_its_number(void **state)
+/* With a chain. */
+static const refusal chain_refusals[] = {
+    {"cuGraphCreate", CUDA_ERROR_OUT_OF_MEMORY, CE_TIMING_MEMORY},
+    {"cuGraphAddChildGraphNode", CUDA_ERROR_NOT_SUPPORTED, CE_TIMING_CUDA},
+    {"cuGraphAddEventRecordNode", CUDA_ERROR_INVALID_VALUE, CE_TIMING_CUDA},
+    {"cuGraphExecEventRecordNodeSetEvent", CUDA_ERROR_INVALID_VALUE, CE_TIMING_CUDA},
+};
+
+static void refuse_each(rig *r, const refusal *rows, size_t count, uint32_t chained)
 {
-    rig *r = *state;
-    for (size_t i = 0; i < sizeof refusals / sizeof *refusals; i++) {
+    for (size_t i = 0; i < count; i++) {
         ce_timing_job job = job_of(r, 10);
         ce_timing_out out = out_of(r);
         int64_t start = clock_mono_ms();
-        r->mock.refuse(refusals[i].function, refusals[i].result);
-        assert_int_equal(ce_timing_run(&job, &out), -1);
-        assert_int_equal(out.code, refusals[i].code);
-        assert_int_equal(out.native, refusals[i].result);
+        job.chained = chained;
+        r->mock.refuse(rows[i].function, rows[i].result);
+        assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
+        assert_int_equal(out.code, rows[i].code);
+        assert_int_equal(out.native, rows[i].result);
         assert_true(*out.text != '\0');
         assert_true(clock_mono_ms() - start <
                     1500); /* the spin kernel was released, not timed out */
         out = out_of(r);
-        assert_int_equal(ce_timing_run(&job, &out), 0);
+        if (ce_timing_run(&job, &r->ask, &out) != 0)
+            fail_msg("after %s: %s", rows[i].function, out.text);
     }
+}
+
+static void every_refused_call_ends_the_run_with_its_number(void **state)
+{
+    rig *r = *state;
+    refuse_each(r, refusals, sizeof refusals / sizeof *refusals, 0);
+    refuse_each(r, chain_refusals, sizeof chain_refusals / sizeof *chain_refusals, 1);
 }
 
 /* Last: the mock's queue never becomes idle again. */
@@ -338,7 +467,7 @@ static void a_graph_that_never_ends_meets_the_deadline(void **state)
     job.deadline_ms = 200;
     ce_timing_out out = out_of(r);
     int64_t start = clock_mono_ms();
-    assert_int_equal(ce_timing_run(&job, &out), -1);
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
     assert_int_equal(out.code, CE_TIMING_TIMEOUT);
     assert_true(clock_mono_ms() - start >= 200);
     assert_true(clock_mono_ms() - start < 5000);
@@ -358,6 +487,12 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(without_poison_a_block_uses_each_slot_once, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_dummy_is_written_in_place_of_poison, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_chain_is_poison_of_all_flush_and_one_graph_of_all, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_kept_sample_is_seen_before_its_slot_is_poisoned, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(a_session_gives_block_after_block, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(slots_that_share_memory_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_malformed_job_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_a_context_there_is_no_timing, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_refused_call_ends_the_run_with_its_number, set_up,

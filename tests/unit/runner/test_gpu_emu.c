@@ -260,7 +260,7 @@ static void there_are_no_times(void **state)
     err e = {0};
     gpu *device = gpu_open(&(gpu_options){.device = "emu"}, &e);
     runner_verdict v;
-    assert_int_equal(device->ops->time(device, NULL, NULL, &v, &e), -1);
+    assert_int_equal(device->ops->arm(device, NULL, NULL, &v, &e), -1);
     assert_int_equal(e.code, ERR_UNAVAILABLE);
     assert_non_null(strstr(e.text, "not measured on emu"));
     gpu_close(&device);

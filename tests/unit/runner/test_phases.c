@@ -290,74 +290,176 @@ static void requests_that_do_not_fit_the_contract_are_refused(void **state)
     assert_int_equal(check().result, OUTCOME_OK);
 }
 
-static struct msg_runner_time time_request(void)
+static struct msg_runner_arm arm_request(void)
 {
-    return (struct msg_runner_time){.dims = r.dims,
-                                    .dims_count = 1,
-                                    .salt = SALT,
-                                    .handle = {(uint8_t *)&r.handle, sizeof r.handle},
-                                    .slots = SLOTS,
-                                    .inputs = r.inputs,
-                                    .inputs_count = 2 * SLOTS,
-                                    .outputs = r.outputs,
-                                    .outputs_count = 1,
-                                    .check_slot = 2,
-                                    .samples = 20,
-                                    .deadline_ms = 20000};
+    return (struct msg_runner_arm){.dims = r.dims,
+                                   .dims_count = 1,
+                                   .salt = SALT,
+                                   .handle = {(uint8_t *)&r.handle, sizeof r.handle},
+                                   .slots = SLOTS,
+                                   .inputs = r.inputs,
+                                   .inputs_count = 2 * SLOTS,
+                                   .keeps = 1,
+                                   .deadline_ms = 20000};
 }
 
-static void timing_gives_samples_and_the_asked_slots_outputs(void **state)
+static runner_verdict arm(const struct msg_runner_arm *m)
 {
-    (void)state;
+    err e = {0};
+    runner_verdict v;
+    gpu_timing t = {0};
+    if (phases_arm(r.phases, m, &t, &v, &e) < 0)
+        fail_msg("arm: %s", e.text);
+    if (verdict_is_ok(&v))
+        assert_true(t.event_floor_ms > 0 && t.warmup_calls >= 2 * SLOTS + 3);
+    return v;
+}
+
+/* take_block takes 20 samples and keeps what number 7 leaves behind. */
+static void take_block(void)
+{
     err e = {0};
     runner_verdict v;
     double samples[20] = {0};
     gpu_timing t = {.samples = samples};
-    struct msg_runner_time m = time_request();
-    load_entry("add");
-    if (phases_time(r.phases, &m, &t, &v, &e) < 0)
-        fail_msg("time: %s", e.text);
+    const struct msg_runner_block m = {
+        .samples = 20, .untimed = 3, .keep = 7, .deadline_ms = 20000};
+    if (phases_block(r.phases, &m, &t, &v, &e) < 0)
+        fail_msg("block: %s", e.text);
     assert_int_equal(v.result, OUTCOME_OK);
     assert_int_equal(t.sample_count, 20);
     for (size_t i = 0; i < 20; i++)
         assert_true(samples[i] > 0);
+    assert_true(t.event_ms <= t.host_ms * 1.01 && t.suspect == 0);
+}
+
+static void export_kept(int64_t index)
+{
+    err e = {0};
+    runner_verdict v;
+    const struct msg_runner_kept m = {.index = index,
+                                      .handle = {(uint8_t *)&r.handle, sizeof r.handle},
+                                      .outputs = r.outputs,
+                                      .outputs_count = 1};
+    memset(host(32768), 0, ELEMENTS * 4);
+    if (phases_kept(r.phases, &m, &v, &e) < 0)
+        fail_msg("kept: %s", e.text);
+    assert_int_equal(v.result, OUTCOME_OK);
+}
+
+static void expect_sums_of(size_t slot)
+{
     for (size_t k = 0; k < ELEMENTS; k++)
-        assert_true(host(32768)[k] == (float)(400 + 500 + 2 * k));
-    assert_string_equal(r.turns.text, "cccch");
+        assert_true(host(32768)[k] == (float)(200 * slot + 200 * slot + 100 + 2 * k));
+}
+
+static runner_verdict disarm(int64_t samples)
+{
+    err e = {0};
+    runner_verdict v;
+    const struct msg_runner_disarm m = {.samples = samples};
+    if (phases_disarm(r.phases, &m, &v, &e) < 0)
+        fail_msg("disarm: %s", e.text);
+    return v;
+}
+
+static void a_timed_calls_outputs_are_kept(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    struct msg_runner_arm m = arm_request();
+    load_entry("add");
+    assert_int_equal(arm(&m).result, OUTCOME_OK);
+    take_block();
+    const size_t *slots = phases_kept_slots(r.phases, &count);
+    assert_int_equal(count, 1);
+    export_kept(0);
+    expect_sums_of(slots[0]);
+    assert_int_equal(disarm(20).result, OUTCOME_OK);
+    assert_string_equal(r.turns.text, "cccchch");
+}
+
+static void in_a_chain_every_slots_outputs_are_kept(void **state)
+{
+    (void)state;
+    size_t count = 0;
+    struct msg_runner_arm m = arm_request();
+    m.chained = true;
+    load_entry("add");
+    assert_int_equal(arm(&m).result, OUTCOME_OK);
+    take_block();
+    const size_t *slots = phases_kept_slots(r.phases, &count);
+    assert_int_equal(count, SLOTS);
+    for (size_t i = 0; i < SLOTS; i++) {
+        assert_int_equal(slots[i], i);
+        export_kept((int64_t)i);
+        expect_sums_of(i);
+    }
+    assert_int_equal(disarm(20).result, OUTCOME_OK);
 }
 
 static void timing_sees_a_write_past_the_end(void **state)
 {
     (void)state;
-    runner_verdict v;
-    double samples[20] = {0};
-    gpu_timing t = {.samples = samples};
-    struct msg_runner_time m = time_request();
+    struct msg_runner_arm m = arm_request();
     load_entry("add_one_past");
-    assert_int_equal(phases_time(r.phases, &m, &t, &v, NULL), 0);
+    assert_int_equal(arm(&m).result, OUTCOME_OK);
+    take_block();
+    runner_verdict v = disarm(20);
     assert_int_equal(v.result, OUTCOME_OUT_OF_BOUNDS);
     assert_string_equal(v.detail, "write");
 }
 
-static void timing_refuses_a_slot_that_is_none_and_empty_shapes(void **state)
+static void timing_requests_that_make_no_sense_are_refused(void **state)
 {
     (void)state;
     err e = {0};
     runner_verdict v;
     double samples[20] = {0};
     gpu_timing t = {.samples = samples};
-    struct msg_runner_time m = time_request();
+    struct msg_runner_arm m = arm_request();
+    const struct msg_runner_block block = {.samples = 20, .keep = -1, .deadline_ms = 20000};
+    const struct msg_runner_disarm miscounted = {.samples = 21};
+    const struct msg_runner_kept kept = {.outputs = r.outputs, .outputs_count = 1};
     load_entry("add");
-    m.check_slot = SLOTS;
-    assert_int_equal(phases_time(r.phases, &m, &t, &v, &e), -1);
+    assert_int_equal(phases_block(r.phases, &block, &t, &v, &e), -1); /* not armed */
     assert_int_equal(e.code, ERR_PROTOCOL);
-    m = time_request();
+    assert_int_equal(phases_disarm(r.phases, &miscounted, &v, &e), -1);
+    assert_int_equal(e.code, ERR_PROTOCOL);
+    assert_int_equal(arm(&m).result, OUTCOME_OK);
+    assert_int_equal(phases_arm(r.phases, &m, &t, &v, &e), -1); /* twice */
+    assert_int_equal(e.code, ERR_PROTOCOL);
+    assert_int_equal(phases_kept(r.phases, &kept, &v, &e), -1); /* nothing is kept yet */
+    assert_int_equal(e.code, ERR_PROTOCOL);
+    assert_int_equal(phases_block(r.phases, &block, &t, &v, &e), 0);
+    assert_int_equal(phases_disarm(r.phases, &miscounted, &v, &e), -1);
+    assert_int_equal(e.code, ERR_PROTOCOL);
+    assert_int_equal(disarm(20).result, OUTCOME_OK);
+}
+
+static void arming_refuses_wrong_spans(void **state)
+{
+    (void)state;
+    err e = {0};
+    runner_verdict v;
+    gpu_timing t = {0};
+    struct msg_runner_arm m = arm_request();
+    load_entry("add");
     m.inputs_count = 2;
-    assert_int_equal(phases_time(r.phases, &m, &t, &v, &e), -1);
+    assert_int_equal(phases_arm(r.phases, &m, &t, &v, &e), -1);
     assert_int_equal(e.code, ERR_PROTOCOL);
-    m = time_request();
+}
+
+static void nothing_is_timed_at_an_empty_shape(void **state)
+{
+    (void)state;
+    err e = {0};
+    runner_verdict v;
+    gpu_timing t = {0};
+    struct msg_runner_arm m = arm_request();
+    load_entry("add");
     r.dims[0].value = 0;
-    assert_int_equal(phases_time(r.phases, &m, &t, &v, &e), -1);
+    assert_int_equal(phases_arm(r.phases, &m, &t, &v, &e), -1);
     assert_int_equal(e.code, ERR_PROTOCOL);
 }
 
@@ -365,12 +467,9 @@ static void timing_refuses_a_slot_that_is_none_and_empty_shapes(void **state)
 static void timing_maps_inputs_read_only(void **state)
 {
     (void)state;
-    runner_verdict v;
-    double samples[20] = {0};
-    gpu_timing t = {.samples = samples};
-    struct msg_runner_time m = time_request();
+    struct msg_runner_arm m = arm_request();
     load_entry("add_to_input");
-    assert_int_equal(phases_time(r.phases, &m, &t, &v, NULL), 0);
+    runner_verdict v = arm(&m);
     assert_int_equal(v.result, OUTCOME_OUT_OF_BOUNDS);
     assert_string_equal(v.detail, "access");
 }
@@ -393,9 +492,12 @@ int main(int argc, char **argv)
         CASE(a_second_candidate_is_refused),
         CASE(check_before_load_is_refused),
         CASE(requests_that_do_not_fit_the_contract_are_refused),
-        CASE(timing_gives_samples_and_the_asked_slots_outputs),
+        CASE(a_timed_calls_outputs_are_kept),
+        CASE(in_a_chain_every_slots_outputs_are_kept),
         CASE(timing_sees_a_write_past_the_end),
-        CASE(timing_refuses_a_slot_that_is_none_and_empty_shapes),
+        CASE(timing_requests_that_make_no_sense_are_refused),
+        CASE(arming_refuses_wrong_spans),
+        CASE(nothing_is_timed_at_an_empty_shape),
         CASE(timing_maps_inputs_read_only),
     };
     return cmocka_run_group_tests_name("phases", tests, NULL, NULL);

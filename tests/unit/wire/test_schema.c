@@ -74,8 +74,8 @@ static void numbers_on_the_wire_do_not_move(void **state)
         {"blob_get", 13},     {"blob_data", 14},    {"blob_put", 15},     {"baseline_get", 16},
         {"baseline", 17},     {"baseline_put", 18}, {"cancel", 19},       {"bye", 20},
         {"compile", 40},      {"compiled", 41},     {"runner_hello", 50}, {"runner_failed", 51},
-        {"runner_load", 52},  {"runner_check", 53}, {"runner_done", 54},  {"runner_time", 55},
-        {"runner_timed", 56},
+        {"runner_load", 52},  {"runner_check", 53}, {"runner_done", 54},  {"runner_arm", 58},
+        {"runner_block", 59}, {"runner_timed", 60}, {"runner_kept", 61},  {"runner_disarm", 62},
     };
     for (size_t i = 0; i < sizeof(pinned) / sizeof(pinned[0]); i++)
         assert_string_equal(message_name((message_type)pinned[i].number), pinned[i].name);

@@ -1,0 +1,92 @@
+/* roofline - see roofline.h.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "agent-node/roofline.h"
+
+#include <math.h>
+
+static const double beaten = 0.95; /* of the floor: what remains is measurement */
+static const double near_it = 1.15;
+
+static int tensor_bytes(const contract *terms, size_t i, int64_t *out, err *e)
+{
+    int64_t elements = 0;
+    if (contract_elements(terms, i, &terms->benchmark, &elements, e) != 0) {
+        return -1;
+    }
+    *out = elements * (int64_t)dtype_size(terms->tensors[i].type);
+    return 0;
+}
+
+int roofline_bytes(const contract *terms, int64_t *out, err *e)
+{
+    int64_t total = 0;
+    for (size_t i = 0; i < terms->input_count + terms->output_count; i++) {
+        int64_t bytes = 0;
+        if (tensor_bytes(terms, i, &bytes, e) != 0) {
+            return -1;
+        }
+        total += bytes;
+    }
+    *out = total;
+    return 0;
+}
+
+static bool may_be_index(dtype type)
+{
+    return type == DTYPE_I32 || type == DTYPE_I64;
+}
+
+/* What must be read: all inputs, or the integer ones only when there are any. */
+static int reads_min(const contract *terms, int64_t *out, err *e)
+{
+    int64_t all = 0;
+    int64_t indices = 0;
+    for (size_t i = 0; i < terms->input_count; i++) {
+        int64_t bytes = 0;
+        if (tensor_bytes(terms, i, &bytes, e) != 0) {
+            return -1;
+        }
+        all += bytes;
+        indices += may_be_index(terms->tensors[i].type) ? bytes : 0;
+    }
+    *out = indices > 0 ? indices : all;
+    return 0;
+}
+
+static int writes_min(const contract *terms, int64_t *out, err *e)
+{
+    *out = 0;
+    for (size_t i = 0; i < terms->output_count; i++) {
+        int64_t bytes = 0;
+        if (tensor_bytes(terms, terms->input_count + i, &bytes, e) != 0) {
+            return -1;
+        }
+        *out += bytes;
+    }
+    return 0;
+}
+
+int roofline_floor_ms(const contract *terms, const roofline_device *device, double *out, err *e)
+{
+    int64_t reads = 0;
+    int64_t writes = 0;
+    if (reads_min(terms, &reads, e) != 0 || writes_min(terms, &writes, e) != 0) {
+        return -1;
+    }
+    int64_t beyond = writes > device->l2_bytes ? writes - device->l2_bytes : 0;
+    *out = device->bytes_per_s > 0 && reads + beyond > 0
+               ? (double)(reads + beyond) / device->bytes_per_s * 1e3
+               : (double)NAN;
+    return 0;
+}
+
+bool roofline_beats(double ms, double floor_ms)
+{
+    return ms < beaten * floor_ms; /* false for NaN */
+}
+
+bool roofline_near(double ms, double floor_ms)
+{
+    return ms < near_it * floor_ms;
+}

@@ -1,0 +1,89 @@
+/* test_roofline - the time that nobody beats
+ *
+ * SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent-node/roofline.h"
+#include "common/scoped.h"
+
+/* One tensor in, one out, 1 Mi elements each; `in` and `more` as JSON. */
+static contract *terms_of(const char *in, const char *more)
+{
+    err e = {0};
+    char text[1024];
+    snprintf(text, sizeof text,
+             "{\"problem\":\"p\",\"dims\":[{\"name\":\"n\",\"min\":0,\"max\":1048576}],\"inputs\":["
+             "{\"name\":\"x\",\"dtype\":\"%s\",\"shape\":[\"n\"]}%s],\"scalars\":[],\"outputs\":["
+             "{\"name\":\"y\",\"dtype\":\"f32\",\"shape\":[\"n\"]}],\"values\":[\"normal\"],"
+             "\"shapes\":[{\"n\":1}],\"benchmark\":{\"n\":1048576},\"reduction\":\"1\","
+             "\"order_free\":false}",
+             in, more);
+    contract *terms = contract_parse(text, strlen(text), "test", &e);
+    if (terms == NULL)
+        fail_msg("%s", e.text);
+    return terms;
+}
+
+static double floor_of(const contract *terms, int64_t l2, double rate)
+{
+    err e = {0};
+    double ms = 0;
+    assert_int_equal(roofline_floor_ms(terms, &(roofline_device){l2, rate}, &ms, &e), 0);
+    return ms;
+}
+
+static bool near(double a, double b)
+{
+    return fabs(a - b) < 1e-12;
+}
+
+static void reads_count_whole_and_writes_beyond_l2(void **state)
+{
+    (void)state;
+    SCOPED(contract_destroy) contract *terms = terms_of("f32", "");
+    const double mib4 = 4194304;
+    int64_t bytes = 0;
+    err e = {0};
+    assert_int_equal(roofline_bytes(terms, &bytes, &e), 0);
+    assert_int_equal(bytes, 2 * 4194304);
+    assert_true(near(floor_of(terms, 60000000, 4e12), mib4 / 4e9)); /* writes stay in L2 */
+    assert_true(near(floor_of(terms, 1048576, 4e12), (mib4 + mib4 - 1048576) / 4e9));
+    assert_true(isnan(floor_of(terms, 60000000, 0)));
+}
+
+static void what_may_be_indexed_need_not_be_read(void **state)
+{
+    (void)state;
+    SCOPED(contract_destroy)
+    contract *terms = terms_of("f32", ",{\"name\":\"i\",\"dtype\":\"i64\",\"shape\":[\"16\"]}");
+    assert_true(near(floor_of(terms, 60000000, 4e12), 16 * 8 / 4e9));
+}
+
+static void near_and_beaten_are_relative_to_the_floor(void **state)
+{
+    (void)state;
+    assert_true(roofline_beats(0.94, 1.0));
+    assert_false(roofline_beats(0.96, 1.0));
+    assert_true(roofline_near(1.14, 1.0));
+    assert_false(roofline_near(1.16, 1.0));
+    assert_false(roofline_beats(0.1, (double)NAN));
+    assert_false(roofline_near(0.1, (double)NAN));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reads_count_whole_and_writes_beyond_l2),
+        cmocka_unit_test(what_may_be_indexed_need_not_be_read),
+        cmocka_unit_test(near_and_beaten_are_relative_to_the_floor),
+    };
+    return cmocka_run_group_tests_name("roofline", tests, NULL, NULL);
+}
