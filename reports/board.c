@@ -138,7 +138,7 @@ static void judge_numbers(board_task *t)
 {
     const result_row *r = &t->row->outcome;
     const char *silent = silent_about(r->device_kind);
-    t->speedup = t->candidate_ms = t->baseline_ms = (double)NAN;
+    t->speedup = t->candidate_ms = t->baseline_ms = t->ci_low = t->ci_high = (double)NAN;
     if (t->row->state != TASK_DONE) {
         t->reason = why_unfinished(t->row);
     } else if (silent != NULL) {
@@ -147,6 +147,9 @@ static void judge_numbers(board_task *t)
         t->speedup = r->speedup;
         t->candidate_ms = r->candidate_ms;
         t->baseline_ms = r->baseline_ms;
+        t->verdict = r->verdict;
+        t->ci_low = r->ci_low;
+        t->ci_high = r->ci_high;
         t->reason = isnan(r->speedup) ? r->reason : NULL;
     }
 }

@@ -42,6 +42,8 @@ typedef struct board_task {
     double speedup;     /* NaN with reason */
     const char *reason; /* NULL when there is a speedup */
     double candidate_ms, baseline_ms;
+    const char *verdict;    /* of the speed, or NULL */
+    double ci_low, ci_high; /* of speedup; NaN: no interval */
 } board_task;
 
 typedef struct board_entrant {

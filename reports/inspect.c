@@ -74,6 +74,11 @@ static json *result_json(const task_row *task)
     json_set_str(out, "text", r->text);
     json_set_real(out, "speedup", r->speedup);
     json_set_str(out, "reason", r->reason);
+    json_set_str(out, "verdict", r->verdict);
+    json_set_str(out, "verdict_reason", r->verdict_reason);
+    json_set_real(out, "ci_low", r->ci_low);
+    json_set_real(out, "ci_high", r->ci_high);
+    json_set_real(out, "floor_ms", r->floor_ms);
     if (r->device_kind != NULL && strcmp(r->device_kind, "fake") == 0)
         json_set_str(out, "note", "scripted times, not a measurement");
     json_set_real(out, "candidate_ms", r->candidate_ms);

@@ -160,10 +160,12 @@ static void write_facts(const page *p)
         facts_of_run(p, &p->b->runs[i]);
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
         fact(p, facts[i].name, facts[i].offset);
-    buf_puts(p->out,
-             "| baseline rule | the fastest mode of PyTorch that ran: eager, torch.compile "
-             "default or max-autotune-no-cudagraphs; speedup = median of the baseline / median "
-             "of the candidate, at the benchmark shape |\n");
+    buf_puts(
+        p->out,
+        "| baseline rule | the fastest mode of PyTorch that ran: eager, torch.compile "
+        "default or max-autotune-no-cudagraphs; speedup = baseline / candidate at the "
+        "benchmark shape: with a verdict the estimate from pairs and [its 95 % interval], else "
+        "the ratio of medians |\n");
 }
 
 /* ---- entrants ---- */
@@ -383,6 +385,21 @@ static void write_failures(const page *p)
 
 /* ---- tasks ---- */
 
+/* The factor, its interval and the verdict; rows of before there were verdicts have the factor only. */
+static void write_speed(buf *out, const board_task *t)
+{
+    const char *reason = t->row->outcome.verdict_reason;
+    text_factor(out, t->speedup);
+    if (!isnan(t->ci_low))
+        buf_printf(out, " [%.3f, %.3f]", t->ci_low, t->ci_high);
+    if (t->verdict == NULL)
+        buf_puts(out, t->speedup < 1 ? " slower" : "");
+    else if (reason == NULL)
+        buf_printf(out, " %s", t->verdict);
+    else
+        buf_printf(out, " %s(%s)", t->verdict, reason);
+}
+
 static void write_task(const page *p, const board_task *t)
 {
     buf *out = p->out;
@@ -393,8 +410,8 @@ static void write_task(const page *p, const board_task *t)
     buf_printf(out, " | %" PRId64 " | ", t->row->sample);
     text_outcome(out, t->row);
     buf_puts(out, " | ");
-    text_factor(out, t->speedup);
-    buf_puts(out, t->speedup < 1 ? " slower | " : " | ");
+    write_speed(out, t);
+    buf_puts(out, " | ");
     text_ms(out, t->candidate_ms);
     buf_puts(out, " | ");
     text_ms(out, t->baseline_ms);

@@ -230,6 +230,11 @@ static void set_outcome(json *out, const board_task *t)
     json_set_str(out, "text", r->text);
     json_set_real(out, "speedup", t->speedup);
     json_set_str(out, "reason", t->reason);
+    json_set_str(out, "verdict", t->verdict);
+    json_set_str(out, "verdict_reason", t->verdict != NULL ? r->verdict_reason : NULL);
+    json_set_real(out, "ci_low", t->ci_low);
+    json_set_real(out, "ci_high", t->ci_high);
+    json_set_real(out, "floor_ms", t->verdict != NULL ? r->floor_ms : (double)NAN);
     json_set_real(out, "candidate_ms", t->candidate_ms);
     json_set_real(out, "baseline_ms", t->baseline_ms);
     json_set_str(out, "baseline_mode", isnan(t->baseline_ms) ? NULL : r->baseline_mode);
@@ -359,6 +364,9 @@ static void csv_numbers(buf *out, const board_task *t)
 {
     csv_real(out, t->speedup);
     csv_cell(out, t->reason);
+    csv_cell(out, t->verdict);
+    csv_real(out, t->ci_low);
+    csv_real(out, t->ci_high);
     csv_real(out, t->candidate_ms);
     csv_real(out, t->baseline_ms);
     csv_cell(out, isnan(t->baseline_ms) ? NULL : t->row->outcome.baseline_mode);
@@ -401,6 +409,7 @@ static void csv_task(buf *out, const board *b, const board_task *t, bool stable)
 void results_csv(const board *b, bool stable, buf *out)
 {
     buf_puts(out, "problem,category,entrant,sample,state,outcome,detail,stage,speedup,reason,"
+                  "verdict,ci_low,ci_high,"
                   "candidate_ms,baseline_ms,baseline_mode,marks,attempts,calls,cost_usd,"
                   "cost_unknown_calls,unknown_calls,unknown_usd,tokens_in,tokens_out,device_kind,"
                   "device,correct_protocol,"

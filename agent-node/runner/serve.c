@@ -149,7 +149,7 @@ static int on_kept(server *s, const message *m, err *e)
     runner_verdict v;
     if (phases_kept(s->phases, &m->body.runner_kept, &v, e) < 0)
         return -1;
-    return tell_done(s, &v, e);
+    return tell_done(s, &v, NULL, e);
 }
 
 static int on_disarm(server *s, const message *m, err *e)
@@ -157,7 +157,7 @@ static int on_disarm(server *s, const message *m, err *e)
     runner_verdict v;
     if (phases_disarm(s->phases, &m->body.runner_disarm, &v, e) < 0)
         return -1;
-    return tell_done(s, &v, e);
+    return tell_done(s, &v, NULL, e);
 }
 
 typedef struct handler {

@@ -80,6 +80,9 @@ static void a_speed_needs_a_correct_candidate_and_no_speed_a_reason(void **state
                            .speedup = rows[i].speedup,
                            .reason = rows[i].reason ? reason : NULL,
                            .candidate_ms = (double)NAN,
+                           .ci_low = (double)NAN,
+                           .ci_high = (double)NAN,
+                           .floor_ms = (double)NAN,
                            .baseline_ms = (double)NAN};
         SCOPED(scoped_free) char *text = result_record_write(&r);
         SCOPED(ingest_destroy) ingest *got = read_text(INGEST_RESULT, text, &e);

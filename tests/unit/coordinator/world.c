@@ -305,6 +305,9 @@ int64_t client_result(client *self, const message *given, const char *name, cons
     result_record record = {.speedup = (double)NAN,
                             .reason = reason,
                             .candidate_ms = (double)NAN,
+                            .ci_low = (double)NAN,
+                            .ci_high = (double)NAN,
+                            .floor_ms = (double)NAN,
                             .baseline_ms = (double)NAN,
                             .text = words,
                             .wall_ms = 1};

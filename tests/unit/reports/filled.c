@@ -59,7 +59,7 @@ static int put_run(store_tx *tx, void *arg, err *e)
                    .seed = 7,
                    .samples = r->samples,
                    .correct_protocol = "ce-correct-0",
-                   .timing_protocol = "ce-timing-0",
+                   .timing_protocol = "ce-timing-1",
                    .settings = "{}",
                    .command = "ce-coord eval --suite internal --model-id gold",
                    .version = "0.1.0"};

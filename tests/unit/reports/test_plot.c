@@ -63,7 +63,7 @@ static void plots_show_what_they_promise(void **state)
         {"run-cuda", "speedup", "0.80×"},
         {"run-cuda", "speedup", "wrong(unwritten)"},
         {"run-cuda", "speedup", "ok, not measured"},
-        {"run-cuda", "speedup", "uncertified, provisional"},
+        {"run-cuda", "speedup", "ce-timing-1, provisional"},
         {"run-cuda", "speedup", "viewBox=\"0 0 480 "},
         {"run-fake", "speedup", "crashed"},
         {"run-cuda", "fast_p", "gold"},
