@@ -18,6 +18,7 @@
 #include "agent-node/runner/fault.h"
 #include "agent-node/runner/gpu.h"
 #include "agent-node/runner/timing/ce_timing.h"
+#include "agent-node/runner/timer.h"
 #include "agent-node/runner/timing/cuda_api.h"
 #include "agent-node/runner/tools_ptx.h"
 #include "common/clock.h"
@@ -38,11 +39,9 @@ enum {
 
 /* What is timed between arm and disarm. */
 typedef struct armed_graphs {
-    ce_timing *session; /* NULL: nothing is armed */
+    timer timer;
     CUgraph calls[CE_TIMING_SLOTS_MAX];
     CUgraph prepare[CE_TIMING_SLOTS_MAX];
-    gpu_keep_fn *keep;
-    void *keep_arg;
 } armed_graphs;
 
 typedef struct gpu_cuda {
@@ -293,7 +292,19 @@ static void cuda_unload(gpu *self)
     g->candidate = NULL;
 }
 
-static void cuda_disarm(gpu *self);
+static void cuda_disarm(gpu *self)
+{
+    gpu_cuda *g = cuda_of(self);
+    armed_graphs *a = &g->armed;
+    timer_close(&a->timer);
+    for (size_t k = 0; k < CE_TIMING_SLOTS_MAX && !g->broken; k++) {
+        if (a->calls[k] != NULL)
+            g->api.graph_destroy(a->calls[k]);
+        if (a->prepare[k] != NULL)
+            g->api.graph_destroy(a->prepare[k]);
+    }
+    *a = (armed_graphs){0};
+}
 
 static void cuda_close(gpu *self)
 {
@@ -677,111 +688,28 @@ static int capture_slots(gpu_cuda *g, const gpu_time_job *job, runner_verdict *o
     return 0;
 }
 
-/* explain_timing: what ce_timing could not do is the candidate's fault, or an err. */
-static int explain_timing(const ce_timing_out *t, int64_t deadline_ms, runner_verdict *out, err *e)
-{
-    if (t->code == CE_TIMING_TIMEOUT) {
-        tell_hung(out, deadline_ms);
-        return 0;
-    }
-    if (t->code == CE_TIMING_CUDA && fault_judge(t->native, FAULT_AT_WAIT, NULL, out))
-        return 0;
-    err_code code = t->code == CE_TIMING_MEMORY     ? ERR_LIMIT
-                    : t->code == CE_TIMING_ARGUMENT ? ERR_INTERNAL
-                                                    : ERR_GPU;
-    return err_native(e, code, t->native != 0 ? ERR_DOMAIN_CUDA : ERR_DOMAIN_NONE, t->native,
-                      "timing: %s", t->text);
-}
-
-static int32_t keep_slot(void *arg, uint32_t slot)
-{
-    const armed_graphs *a = arg;
-    return a->keep(a->keep_arg, slot) == 0 ? 0 : -1;
-}
-
-static int open_session(gpu_cuda *g, const gpu_time_job *job, gpu_timing *timing,
-                        runner_verdict *out, err *e)
-{
-    armed_graphs *a = &g->armed;
-    ce_timing_job j = {.size = sizeof j,
-                       .slots = (uint32_t)job->slot_count,
-                       .graphs = (void *const *)a->calls,
-                       .prepare = (void *const *)a->prepare,
-                       .stream = g->stream,
-                       .l2_bytes = (uint64_t)g->base.facts.l2_bytes,
-                       .chained = job->chained,
-                       .settle = job->settle,
-                       .warmup_ms = job->settle ? 0 : 1,
-                       .deadline_ms = (uint32_t)job->deadline_ms,
-                       .keep = job->keep != NULL ? keep_slot : NULL,
-                       .keep_arg = a};
-    ce_timing_out t = {.size = sizeof t};
-    a->keep = job->keep;
-    a->keep_arg = job->keep_arg;
-    a->session = ce_timing_open(&j, &t);
-    if (a->session == NULL)
-        return explain_timing(&t, job->deadline_ms, out, e);
-    timing->event_floor_ms = t.event_floor_ms;
-    timing->warmup_calls = t.warmup_calls;
-    return 0;
-}
-
 static int cuda_arm(gpu *self, const gpu_time_job *job, gpu_timing *timing, runner_verdict *out,
                     err *e)
 {
     gpu_cuda *g = cuda_of(self);
+    const timer_graphs graphs = {(void *const *)g->armed.calls, (void *const *)g->armed.prepare,
+                                 g->stream, g->base.facts.l2_bytes};
     if (job->slot_count > CE_TIMING_SLOTS_MAX)
         return err_set(e, ERR_PROTOCOL, "%zu slots are too many", job->slot_count);
     int rc = capture_slots(g, job, out, e);
     if (rc == 0 && verdict_is_ok(out))
-        rc = open_session(g, job, timing, out, e);
+        rc = timer_open(&g->armed.timer, job, &graphs, timing, out, e);
     g->broken |= rc < 0 || !verdict_is_ok(out);
     return rc;
-}
-
-static int take_block(gpu_cuda *g, const gpu_block *block, gpu_timing *timing, runner_verdict *out,
-                      err *e)
-{
-    ce_timing_ask ask = {.size = sizeof ask,
-                         .samples = (uint32_t)block->samples,
-                         .untimed = (uint32_t)block->untimed,
-                         .keep = (int32_t)block->keep,
-                         .deadline_ms = (uint32_t)block->deadline_ms};
-    ce_timing_out t = {.size = sizeof t, .samples = timing->samples};
-    if (ce_timing_block(g->armed.session, &ask, &t) < 0)
-        return explain_timing(&t, block->deadline_ms, out, e);
-    timing->sample_count = t.sample_count;
-    timing->host_ms = t.host_ms;
-    timing->event_ms = t.event_ms;
-    timing->voided = t.voided;
-    timing->suspect = t.suspect;
-    return 0;
 }
 
 static int cuda_block(gpu *self, const gpu_block *block, gpu_timing *timing, runner_verdict *out,
                       err *e)
 {
     gpu_cuda *g = cuda_of(self);
-    if (g->armed.session == NULL || block->samples > CE_TIMING_SAMPLES_MAX)
-        return err_set(e, ERR_PROTOCOL, "nothing is armed, or %zu samples are too many",
-                       block->samples);
-    int rc = take_block(g, block, timing, out, e);
+    int rc = timer_block(&g->armed.timer, block, timing, out, e);
     g->broken |= rc < 0 || !verdict_is_ok(out);
     return rc;
-}
-
-static void cuda_disarm(gpu *self)
-{
-    gpu_cuda *g = cuda_of(self);
-    armed_graphs *a = &g->armed;
-    ce_timing_close(&a->session);
-    for (size_t k = 0; k < CE_TIMING_SLOTS_MAX && !g->broken; k++) {
-        if (a->calls[k] != NULL)
-            g->api.graph_destroy(a->calls[k]);
-        if (a->prepare[k] != NULL)
-            g->api.graph_destroy(a->prepare[k]);
-    }
-    *a = (armed_graphs){0};
 }
 
 static const gpu_ops cuda_ops = {

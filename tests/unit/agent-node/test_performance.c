@@ -151,7 +151,7 @@ static void a_target_of_half_is_met_by_half(void **state)
 static void a_faster_correct_candidate_is_chosen_and_timed_again(void **state)
 {
     (void)state;
-    static const char *const steps[] = {TIME("0.050"), TIME("0.050"), TIME("0.050"),
+    static const char *const steps[] = {TIME("0.050"), TIME("0.050"), TIME("0.050"), TIME("0.050"),
                                         TIME("0.010"), TIME("0.012"), NULL};
     bench b;
     bench_open(&b, ALWAYS("\"file\": \"variant.md\""), steps);
@@ -246,7 +246,7 @@ static void a_candidate_that_is_wrong_only_while_timed_is_never_chosen(void **st
 static void when_the_fastest_fails_at_last_the_one_before_it_stands(void **state)
 {
     (void)state;
-    static const char *const steps[] = {TIME("0.050"), TIME("0.050"),  TIME("0.050"),
+    static const char *const steps[] = {TIME("0.050"), TIME("0.050"),  TIME("0.050"), TIME("0.050"),
                                         TIME("0.010"), WRONG("0.010"), NULL};
     bench b;
     bench_open(&b, ALWAYS("\"file\": \"variant.md\""), steps);
