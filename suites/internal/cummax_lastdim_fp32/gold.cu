@@ -88,10 +88,13 @@ __device__ __forceinline__ void scan_row(const float *x, float *values, long lon
     int set = 0;
     for (int tile = 0; tile < cols; tile += TILE, set ^= 1) {
         const int first = tile + warp * PER_WARP + lane * 4;
+        const int used = (cols - tile - warp * PER_WARP + 127) / 128; // groups that hold elements
         best b[GROUPS][4];
         best before[GROUPS]; // the best of what the warp holds before this lane's four
 #pragma unroll
         for (int g = 0; g < GROUPS; g++) {
+            if (g >= used)
+                break;
             const int at = first + g * 128;
             const float4 v = load4<VEC>(x + start, at, cols);
             b[g][0] = best{v.x, at};
@@ -102,6 +105,8 @@ __device__ __forceinline__ void scan_row(const float *x, float *values, long lon
         best groups = nothing(); // the best of the warp's groups so far
 #pragma unroll
         for (int g = 0; g < GROUPS; g++) {
+            if (g >= used)
+                break;
             const best through = warp_scan(b[g][3], lane);
             const best left = from_left(through, 1);
             before[g] = lane == 0 ? groups : later(groups, left);
@@ -120,6 +125,8 @@ __device__ __forceinline__ void scan_row(const float *x, float *values, long lon
         }
 #pragma unroll
         for (int g = 0; g < GROUPS; g++) {
+            if (g >= used)
+                break;
             const best left = later(base, before[g]);
 #pragma unroll
             for (int i = 0; i < 4; i++)
@@ -131,7 +138,7 @@ __device__ __forceinline__ void scan_row(const float *x, float *values, long lon
 } // namespace
 
 // Rows that start on 16 bytes: cols % 4 == 0.
-extern "C" __global__ void __launch_bounds__(THREADS)
+extern "C" __global__ void __launch_bounds__(THREADS, 3)
     cummax_vec(const float *__restrict__ x, float *__restrict__ values,
                long long *__restrict__ indices, int cols)
 {
