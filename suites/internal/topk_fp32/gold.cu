@@ -8,6 +8,7 @@ namespace {
 constexpr int THREADS = 256;
 constexpr int WARPS = THREADS / 32;
 constexpr int TOP = 8;
+constexpr int SHORT = 64;      // rows below are not worth a bound
 constexpr int PER_THREAD = 64; // cols of at most 16,384
 constexpr int LISTED = TOP * PER_THREAD;
 
@@ -97,7 +98,7 @@ __device__ __forceinline__ key larger(key a, key b)
 }
 } // namespace
 
-// Rows that start on 16 bytes and stay in registers: cols % 4 == 0, 8 <= cols <= 4096.
+// Rows that start on 16 bytes and stay in registers: cols % 4 == 0, 64 <= cols <= 4096.
 extern "C" __global__ void __launch_bounds__(THREADS)
     topk_4096(const float *__restrict__ x, float *__restrict__ values,
               long long *__restrict__ indices, int cols)
@@ -137,7 +138,8 @@ extern "C" __global__ void __launch_bounds__(THREADS)
     finish(l, row, values + (long long)blockIdx.x * TOP, indices + (long long)blockIdx.x * TOP);
 }
 
-// Any row of up to 16,384 elements; `top` is how many are asked for, 8 or the whole row.
+// Any row of up to 16,384 elements; `top` is how many are asked for, 8 or the whole row. A short row is listed
+// whole.
 extern "C" __global__ void __launch_bounds__(THREADS)
     topk_any(const float *__restrict__ x, float *__restrict__ values,
              long long *__restrict__ indices, int cols, int top)
@@ -150,7 +152,9 @@ extern "C" __global__ void __launch_bounds__(THREADS)
         largest = larger(largest, make_key(row[i], i));
     if (threadIdx.x == 0)
         l.count = 0;
-    const key bound = bound_of(largest);
+    if (cols < SHORT)
+        __syncthreads();
+    const key bound = cols < SHORT ? 0 : bound_of(largest);
     if (largest != 0 && largest >= bound)
         for (int i = threadIdx.x; i < cols; i += THREADS)
             add(l, make_key(row[i], i), bound);
