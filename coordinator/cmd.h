@@ -85,6 +85,7 @@ typedef struct cmd_program {
     const char *ce_home;              /* $CE_HOME */
     const char *xdg_data_home;        /* $XDG_DATA_HOME */
     const char *home;                 /* $HOME */
+    const char *const *environment;   /* all of it, NULL-ended; NULL: none */
 } cmd_program;
 
 /* cmd_dispatch runs argv[1] with the rest; the result is the process's exit code. */

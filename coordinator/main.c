@@ -2,6 +2,7 @@
  *
  * SPDX-License-Identifier: MIT */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "common/log.h"
 #include "coordinator/cmd.h"
@@ -27,6 +28,7 @@ int main(int argc, char **argv)
         .ce_home = getenv("CE_HOME"),
         .xdg_data_home = getenv("XDG_DATA_HOME"),
         .home = getenv("HOME"),
+        .environment = (const char *const *)environ,
     };
     return cmd_dispatch(&program, argc, argv);
 }
