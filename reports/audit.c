@@ -104,6 +104,10 @@ static const char *const record_only[] = {"usage",  "key",         "attempts",  
                                           "device", "device_kind", "device_uuid", "driver",
                                           "torch",  "modelled",    "comparisons", NULL};
 
+/* Columns of a row that its record does not tell: the store's own, and the stage that it came with. */
+static const char *const row_only[] = {"id",    "task",   "number",      "stage",       "position",
+                                       "token", "record", "finished_ms", "recorded_ms", NULL};
+
 static bool one_of(const char *const *list, const char *word)
 {
     for (; *list != NULL; list++)
@@ -146,6 +150,10 @@ typedef struct subject {
 
 static void compare_row(audit *a, const subject *about, const json *row, const json *record)
 {
+    for (json_iter it = {0}; json_next(row, &it);)
+        if (!one_of(row_only, it.key) && json_get(record, it.key) == NULL)
+            find(a, "task %s: %s: the node recorded no %s, but it is there", about->task,
+                 about->what, it.key);
     for (json_iter it = {0}; json_next(record, &it);) {
         if (one_of(about->without, it.key) || agree(column_of(row, it.key), it.value))
             continue;

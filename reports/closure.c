@@ -22,10 +22,10 @@ static bool of_hex(char c)
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-static int add_named(store_tx *tx, const char *hex, secret_list known, closure *out, err *e);
+static int add_named(store_tx *tx, const char *hex, keyscan_list known, closure *out, err *e);
 
 /* Names of artifacts are quoted strings of 64 digits. */
-static int follow(store_tx *tx, const buf *text, secret_list known, closure *out, err *e)
+static int follow(store_tx *tx, const buf *text, keyscan_list known, closure *out, err *e)
 {
     const char *p = buf_text(text);
     for (const char *quote; (quote = strchr(p, '"')) != NULL; p = quote + 1) {
@@ -43,7 +43,7 @@ static int follow(store_tx *tx, const buf *text, secret_list known, closure *out
 }
 
 /* One artifact; with `links`, also those that it names. */
-static int add_blob(store_tx *tx, const dump_blob *blob, secret_list known, closure *out, err *e)
+static int add_blob(store_tx *tx, const dump_blob *blob, keyscan_list known, closure *out, err *e)
 {
     closure_row row = {.name = blob->name};
     bool here;
@@ -57,13 +57,13 @@ static int add_blob(store_tx *tx, const dump_blob *blob, secret_list known, clos
         return -1;
     if (!here)
         row.withheld = CLOSURE_REDACTED;
-    else if (secret_in(known, buf_text(&text), text.size))
+    else if (keyscan_in(known, buf_text(&text), text.size))
         row.withheld = CLOSURE_KEY;
     add(out, &row);
     return blob->links && row.withheld == NULL ? follow(tx, &text, known, out, e) : 0;
 }
 
-static int add_named(store_tx *tx, const char *hex, secret_list known, closure *out, err *e)
+static int add_named(store_tx *tx, const char *hex, keyscan_list known, closure *out, err *e)
 {
     dump_blob blob = {.links = false};
     return hash_parse(hex, &blob.name) ? add_blob(tx, &blob, known, out, e) : 0;
@@ -86,7 +86,7 @@ static void sort_once(closure *list)
     list->count = kept;
 }
 
-int closure_read(store_tx *tx, const char *run, secret_list known, closure *out, err *e)
+int closure_read(store_tx *tx, const char *run, keyscan_list known, closure *out, err *e)
 {
     SCOPED(dump_blob_list_fini) dump_blob_list named = {0};
     if (dump_blobs(tx, run, &named, e) < 0)

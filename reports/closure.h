@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "common/hash.h"
-#include "reports/secret.h"
+#include "reports/keyscan.h"
 #include "store/store.h"
 
 #define CLOSURE_REDACTED "redacted in the database"
@@ -30,7 +30,7 @@ typedef struct closure {
     size_t count;
 } closure;
 
-int closure_read(store_tx *tx, const char *run, secret_list known, closure *out, err *e);
+int closure_read(store_tx *tx, const char *run, keyscan_list known, closure *out, err *e);
 void closure_fini(closure *self);
 
 #endif

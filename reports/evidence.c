@@ -66,7 +66,7 @@ static int put_diff(const evidence_order *order, const checkout *code, json *fac
     json_set_str(facts, "status", buf_text(&code->status));
     if (code->diff.size == 0)
         return 0;
-    secret_mask(order->secrets, buf_text(&code->diff), code->diff.size, &clean);
+    keyscan_mask(order->secrets, buf_text(&code->diff), code->diff.size, &clean);
     json_set_str(facts, "diff", CODE_DIFF);
     return parcel_put(order->folder, CODE_DIFF, &clean, e);
 }

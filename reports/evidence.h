@@ -23,7 +23,7 @@ typedef struct evidence_order {
     const char *version;      /* of the program that packs */
     const char *source;       /* checkout that the program was built from; NULL: not known */
     const char *key;          /* ssh key to sign with, or NULL */
-    secret_list secrets;
+    keyscan_list secrets;
     const char *const *environment; /* for git and ssh-keygen */
 } evidence_order;
 

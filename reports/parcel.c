@@ -42,7 +42,7 @@ int parcel_put(const char *folder, const char *path, const buf *text, err *e)
 
 typedef struct writing {
     const char *asked, *folder;
-    secret_list known;
+    keyscan_list known;
     parcel_counts *counts;
 } writing;
 
@@ -55,7 +55,7 @@ static int write_table(store_tx *tx, const writing *w, size_t table, err *e)
     buf_init(&clean, TEXT_REPORT_MAX);
     if (dump_write(tx, table, w->counts->run, &raw, e) < 0)
         return -1;
-    w->counts->masked += secret_mask(w->known, buf_text(&raw), raw.size, &clean);
+    w->counts->masked += keyscan_mask(w->known, buf_text(&raw), raw.size, &clean);
     return parcel_put(w->folder, path, &clean, e);
 }
 
@@ -108,7 +108,7 @@ static int write_fn(store_tx *tx, void *arg, err *e)
     return write_blobs(tx, w, e);
 }
 
-int parcel_write(store *db, const char *run, secret_list known, const char *folder,
+int parcel_write(store *db, const char *run, keyscan_list known, const char *folder,
                  parcel_counts *out, err *e)
 {
     writing w = {run, folder, known, out};

@@ -12,7 +12,7 @@
 
 #include "common/buf.h"
 #include "common/id.h"
-#include "reports/secret.h"
+#include "reports/keyscan.h"
 #include "store/store.h"
 
 #define PARCEL_DATA  "data"
@@ -26,7 +26,7 @@ typedef struct parcel_counts {
 } parcel_counts;
 
 /* parcel_write fills `folder`, which exists. */
-int parcel_write(store *db, const char *run, secret_list known, const char *folder,
+int parcel_write(store *db, const char *run, keyscan_list known, const char *folder,
                  parcel_counts *out, err *e);
 
 typedef struct parcel {

@@ -157,7 +157,7 @@ static int insert(store_tx *tx, const char *table, const json *row, err *e)
         return -1;
     sqlite3_stmt *s = NULL; /* not cached: the text is not ours */
     if (sqlite3_prepare_v2(tx->db, buf_text(&sql), -1, &s, NULL) != SQLITE_OK)
-        return db_err(tx, e, "row");
+        return err_set(e, ERR_CONFIG, "%s", sqlite3_errmsg(tx->db));
     int index = 1, rc = 0;
     for (json_iter it = {0}; rc == 0 && json_next(row, &it); index++)
         rc = bind(s, index, &it, e);

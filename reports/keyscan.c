@@ -1,7 +1,7 @@
-/* secret - finds what must not be published: keys
+/* keyscan - finds what must not be published: keys
  *
  * SPDX-License-Identifier: MIT */
-#include "reports/secret.h"
+#include "reports/keyscan.h"
 
 #include <ctype.h>
 #include <string.h>
@@ -47,17 +47,17 @@ static size_t form_length(const form *f, const char *at, size_t left)
     return size - start >= f->tail && digit ? size : 0;
 }
 
-static size_t known_length(secret_list known, const char *at, size_t left)
+static size_t known_length(keyscan_list known, const char *at, size_t left)
 {
     for (size_t i = 0; known != NULL && known[i] != NULL; i++) {
         size_t size = strlen(known[i]);
-        if (size >= SECRET_LENGTH_MIN && size <= left && memcmp(at, known[i], size) == 0)
+        if (size >= KEYSCAN_LENGTH_MIN && size <= left && memcmp(at, known[i], size) == 0)
             return size;
     }
     return 0;
 }
 
-static size_t length_at(secret_list known, const char *text, size_t size, size_t at)
+static size_t length_at(keyscan_list known, const char *text, size_t size, size_t at)
 {
     size_t length = known_length(known, text + at, size - at);
     bool inside = at > 0 && isalnum((unsigned char)text[at - 1]); /* "task-…" is none */
@@ -66,7 +66,7 @@ static size_t length_at(secret_list known, const char *text, size_t size, size_t
     return length;
 }
 
-bool secret_in(secret_list known, const char *text, size_t size)
+bool keyscan_in(keyscan_list known, const char *text, size_t size)
 {
     for (size_t at = 0; at < size; at++)
         if (length_at(known, text, size, at) > 0)
@@ -74,7 +74,7 @@ bool secret_in(secret_list known, const char *text, size_t size)
     return false;
 }
 
-size_t secret_mask(secret_list known, const char *text, size_t size, buf *out)
+size_t keyscan_mask(keyscan_list known, const char *text, size_t size, buf *out)
 {
     size_t count = 0, plain = 0;
     for (size_t at = 0; at < size;) {
@@ -84,7 +84,7 @@ size_t secret_mask(secret_list known, const char *text, size_t size, buf *out)
             continue;
         }
         buf_add(out, text + plain, at - plain);
-        buf_puts(out, SECRET_MASK);
+        buf_puts(out, KEYSCAN_MASK);
         at += length;
         plain = at;
         count++;
