@@ -53,9 +53,11 @@ static void print_verdict(const evidence_verdict *v, const buf *findings, const 
     }
     printf("%s holds: run %s\nmanifest %s, %s\n", folder, v->counts.run, hex,
            v->is_signed ? "signed" : "not signed");
-    printf("computed again: %zu tasks, %zu speedups, %zu medians, %zu stages, %zu calls; every "
+    printf("computed again: %zu tasks, %zu speedups, %zu comparisons, %zu medians, %zu stages, %zu "
+           "calls; every "
            "report\n",
-           v->audit.tasks, v->audit.speedups, v->audit.medians, v->audit.stages, v->audit.calls);
+           v->audit.tasks, v->audit.speedups, v->audit.comparisons, v->audit.medians,
+           v->audit.stages, v->audit.calls);
 }
 
 static int run_verify(const cmd_call *call, err *e)

@@ -15,6 +15,7 @@
 #include "common/scoped.h"
 #include "common/stats.h"
 #include "common/xalloc.h"
+#include "reports/retime.h"
 #include "reports/rows.h"
 #include "store/artifact.h"
 #include "store/dump.h"
@@ -22,7 +23,8 @@
 
 enum { TEXT_MAX = 1024 * 1024 * 1024, TABLES_MAX = 32 };
 
-#define SAME 1e-9 /* of two computations of one number */
+#define SAME   1e-9 /* of two computations of one number */
+#define BEATEN 0.95 /* of the floor: docs/measurement.md */
 
 typedef struct audit {
     store_tx *tx;
@@ -116,10 +118,23 @@ static bool one_of(const char *const *list, const char *word)
     return false;
 }
 
-/* "index" of a record is "number" of a row. */
+/* What is called otherwise in a record than in its row. */
+static const char *const renamed[][2] = {{"index", "number"}, {"between", "between_p"}};
+
 static const json *column_of(const json *row, const char *key)
 {
-    return json_get(row, strcmp(key, "index") == 0 ? "number" : key);
+    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++)
+        if (strcmp(renamed[i][0], key) == 0)
+            return json_get(row, renamed[i][1]);
+    return json_get(row, key);
+}
+
+static const json *recorded_of(const json *record, const char *column)
+{
+    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++)
+        if (strcmp(renamed[i][1], column) == 0)
+            return json_get(record, renamed[i][0]);
+    return json_get(record, column);
 }
 
 /* Unknown counts are -1 in a record and no value in a row; a truth is 0 or 1. */
@@ -151,7 +166,7 @@ typedef struct subject {
 static void compare_row(audit *a, const subject *about, const json *row, const json *record)
 {
     for (json_iter it = {0}; json_next(row, &it);)
-        if (!one_of(row_only, it.key) && json_get(record, it.key) == NULL)
+        if (!one_of(row_only, it.key) && recorded_of(record, it.key) == NULL)
             find(a, "task %s: %s: the node recorded no %s, but it is there", about->task,
                  about->what, it.key);
     for (json_iter it = {0}; json_next(record, &it);) {
@@ -261,6 +276,53 @@ static void check_median(audit *a, const json *row)
     a->counts->medians++;
 }
 
+/* A claim of the interval holds only if the pairs give it, and nothing stands against it. */
+static void check_verdict(audit *a, const json *row, const retime *again)
+{
+    const char *task = rows_text(row, "task"), *told = rows_text(row, "verdict");
+    double floor = rows_real(row, "floor_ms");
+    bool beats = rows_real(row, "candidate_ms") < BEATEN * floor;
+    if (strcmp(told, "inconclusive") == 0)
+        return; /* also for what is not in the interval: clocks, time, other processes */
+    if (strcmp(told, "impossible") == 0 ? !beats : beats)
+        find(a, "task %s: %s at %.9g ms, with a floor of %.9g ms", task, told,
+             rows_real(row, "candidate_ms"), floor);
+    else if (!beats && strcmp(told, paired_name(again->verdict)) != 0)
+        find(a, "task %s: the verdict is %s, but the pairs give %s", task, told,
+             paired_name(again->verdict));
+}
+
+static void check_comparison(audit *a, const json *row)
+{
+    const char *task = rows_text(row, "task");
+    SCOPED(json_destroy) json *raw = read_blob(a, rows_text(row, "raw"), "pairs", task);
+    retime again;
+    if (raw == NULL)
+        return;
+    if (!retime_read(raw, &again)) {
+        find(a, "task %s: the pairs of a comparison cannot be read", task);
+        return;
+    }
+    const struct {
+        const char *column;
+        double value;
+    } numbers[] = {{"speedup", again.speedup},
+                   {"ci_low", again.low},
+                   {"ci_high", again.high},
+                   {"candidate_ms", again.candidate_ms},
+                   {"baseline_ms", again.baseline_ms},
+                   {"pairs", (double)again.pairs},
+                   {"margin", json_real(json_get(raw, "margin"), (double)NAN)}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        double told = rows_real(row, numbers[i].column);
+        if (!same(told, numbers[i].value) && !(isnan(told) && isnan(numbers[i].value)))
+            find(a, "task %s: %s of a comparison is %.9g, but its pairs give %.9g", task,
+                 numbers[i].column, told, numbers[i].value);
+    }
+    check_verdict(a, row, &again);
+    a->counts->comparisons++;
+}
+
 /* Some measurement of that side has this median; baselines: the winning one. */
 static bool was_measured(const audit *a, const char *task, const char *side, double ms)
 {
@@ -290,12 +352,13 @@ static const json *published(const audit *a, const char *task)
 
 static void check_published(audit *a, const json *task, const json *comparison)
 {
-    static const char *const columns[] = {"verdict",      "speedup",     "ci_low",   "ci_high",
-                                          "candidate_ms", "baseline_ms", "floor_ms", NULL};
-    for (const char *const *at = columns; *at != NULL; at++)
-        if (!json_equal(json_get(task, *at), json_get(comparison, *at)))
+    static const char *const columns[] = {"verdict", "candidate_ms", "baseline_ms", "floor_ms",
+                                          "speedup", "ci_low",       "ci_high",     NULL};
+    bool shown = !isnan(rows_real(task, "speedup")); /* impossible: the last three are not */
+    for (size_t i = 0; columns[i] != NULL && (shown || i < 4); i++)
+        if (!json_equal(json_get(task, columns[i]), json_get(comparison, columns[i])))
             find(a, "task %s: %s is not that of its published comparison", rows_text(task, "id"),
-                 *at);
+                 columns[i]);
 }
 
 static void check_speedup(audit *a, const json *task)
@@ -304,13 +367,12 @@ static void check_speedup(audit *a, const json *task)
     double speedup = rows_real(task, "speedup"), candidate = rows_real(task, "candidate_ms"),
            baseline = rows_real(task, "baseline_ms");
     const json *comparison = published(a, id);
-    if (isnan(speedup))
-        return;
-    a->counts->speedups++;
-    if (comparison != NULL) {
+    bool compared = comparison != NULL && rows_text(task, "verdict") != NULL;
+    a->counts->speedups += isnan(speedup) ? 0 : 1;
+    if (compared)
         check_published(a, task, comparison);
+    if (compared || isnan(speedup))
         return;
-    }
     if (!same(speedup, baseline / candidate))
         find(a, "task %s: speedup %.9g, but baseline / candidate is %.9g", id, speedup,
              baseline / candidate);
@@ -476,6 +538,7 @@ static int audit_fn(store_tx *tx, void *arg, err *e)
     each(&a, "model_call", check_call);
     each(&a, "stage_result", check_stage);
     each(&a, "measurement", check_median);
+    each(&a, "comparison", check_comparison);
     each(&a, "task", check_task);
     return 0;
 }

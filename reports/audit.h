@@ -15,7 +15,7 @@
 #include "store/store.h"
 
 typedef struct audit_counts {
-    size_t tasks, calls, stages, medians, speedups; /* that were computed again */
+    size_t tasks, calls, stages, medians, comparisons, speedups; /* that were computed again */
     size_t withheld; /* records and samples whose text is not there */
     size_t findings;
 } audit_counts;

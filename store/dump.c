@@ -40,6 +40,7 @@ static const dump_table tables[] = {
     {"charge", OF_TASKS, "task, stage, number, token", NULL},
     {"attempt", OF_TASKS, "task, number", NULL},
     {"measurement", OF_TASKS, "id", NULL},
+    {"comparison", OF_TASKS, "id", NULL},
     {"node", AT_WORK, "name",
      "name, instance, devices, software, joined_ms, joined_ms AS seen_ms, 'left' AS state"},
     {"event", "run = ?1 OR task IN (SELECT id FROM task WHERE run = ?1)", "id", NULL},

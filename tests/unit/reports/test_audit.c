@@ -1,5 +1,7 @@
 /* test_audit - a published run is consistent; each lie in its rows is found
  *
+ * Modules: retime
+ *
  * SPDX-License-Identifier: MIT */
 /* cmocka wants these first. */
 #include <setjmp.h>
@@ -11,7 +13,9 @@
 #include <string.h>
 
 #include "common/scoped.h"
+#include "common/xalloc.h"
 #include "reports/audit.h"
+#include "reports/retime.h"
 #include "tests/unit/reports/published.h"
 
 enum { TEXT_MAX = 1024 * 1024 };
@@ -97,6 +101,84 @@ static void each_lie_is_found(void **state)
     }
 }
 
+/* Ten pairs of five processes: the candidate takes 0.5 ms, the baseline about 0.8. */
+static char *pairs_text(void)
+{
+    buf text;
+    buf_init(&text, TEXT_MAX);
+    buf_puts(&text, "{\"margin\":0.01,\"seed\":7,\"pairs\":[");
+    for (int i = 0; i < 10; i++)
+        buf_printf(&text,
+                   "%s{\"process\":%d,\"void\":null,\"baseline\":{\"ms\":[0.9,%.3f,0.7]},"
+                   "\"candidate\":{\"ms\":[0.5,0.4,0.6]}}",
+                   i > 0 ? "," : "", i / 2, 0.8 + 0.001 * (i * 7 % 10));
+    buf_puts(&text, ",{\"process\":4,\"void\":\"throttle\",\"baseline\":{\"ms\":[9]},"
+                    "\"candidate\":{\"ms\":[1]}}]}");
+    return buf_take(&text);
+}
+
+static void a_comparison_is_judged_again(void **state)
+{
+    (void)state;
+    retime again;
+    SCOPED(scoped_free) char *text = pairs_text();
+    SCOPED(json_destroy) json *raw = json_parse_tree(text, strlen(text), "raw", NULL);
+    SCOPED(json_destroy) json *none = json_new_object();
+    assert_true(retime_read(raw, &again));
+    assert_int_equal(again.pairs, 10);
+    assert_int_equal(again.voids, 1);
+    assert_true(again.candidate_ms == 0.5 && again.verdict == PAIRED_FASTER);
+    assert_true(again.low > 1.59 && again.low < again.speedup && again.speedup < again.high);
+    assert_false(retime_read(none, &again));
+}
+
+static void each_lie_in_a_comparison_is_found(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *set, *says;
+    } cases[] = {
+        {"id = id", NULL},
+        {"verdict = 'same'", "the verdict is same, but the pairs give faster"},
+        {"verdict = 'inconclusive', reason = 'throttle'", NULL},
+        {"verdict = 'impossible', reason = 'floor'", "impossible at 0.5 ms, with a floor of nan"},
+        {"floor_ms = 0.6", "faster at 0.5 ms, with a floor of 0.6 ms"},
+        {"verdict = 'impossible', reason = 'floor', floor_ms = 0.6", NULL},
+        {"speedup = 3", "speedup of a comparison is 3, but its pairs give 1.6"},
+        {"ci_low = 1.7, ci_high = 1.8", "ci_low of a comparison is 1.7, but"},
+        {"candidate_ms = 0.4", "candidate_ms of a comparison is 0.4, but"},
+        {"pairs = 40", "pairs of a comparison is 40, but"},
+        {"margin = 0.001", "margin of a comparison is 0.001, but"},
+    };
+    retime r;
+    SCOPED(scoped_free) char *text = pairs_text();
+    SCOPED(json_destroy) json *raw = json_parse_tree(text, strlen(text), "raw", NULL);
+    assert_true(retime_read(raw, &r));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        SCOPED(fixture_destroy) fixture *f = published_create();
+        SCOPED(buf_fini) buf findings = {0};
+        char hex[HASH_HEX];
+        const hash name = fixture_text(f, text);
+        hash_hex(&name, hex);
+        SCOPED(scoped_free)
+        char *sql = xasprintf(
+            "INSERT INTO comparison (task, stage, purpose, verdict, baseline_mode, timing_mode, "
+            "slots, "
+            "pairs, processes, voids, speedup, ci_low, ci_high, margin, calibrated, candidate_ms, "
+            "baseline_ms, raw) SELECT %s, 'performance', 'estimate', 'faster', 'eager', 'E', 2, "
+            "10, 5, "
+            "1, %.17g, %.17g, %.17g, 0.01, 1, %.17g, %.17g, '%s'; UPDATE comparison SET %s",
+            TASK, r.speedup, r.low, r.high, r.candidate_ms, r.baseline_ms, hex, cases[i].set);
+        fixture_exec(f, sql);
+        const audit_counts counts = audit_of(f, &findings);
+        assert_int_equal(counts.comparisons, 1);
+        bool told = cases[i].says != NULL ? strstr(buf_text(&findings), cases[i].says) != NULL
+                                          : counts.findings == 0;
+        if (!told)
+            fail_msg("%s: %s", cases[i].set, buf_text(&findings));
+    }
+}
+
 static void what_is_kept_back_is_counted(void **state)
 {
     (void)state;
@@ -127,6 +209,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_published_run_is_consistent),
         cmocka_unit_test(each_lie_is_found),
+        cmocka_unit_test(a_comparison_is_judged_again),
+        cmocka_unit_test(each_lie_in_a_comparison_is_found),
         cmocka_unit_test(what_is_kept_back_is_counted),
         cmocka_unit_test(an_unknown_run_is_an_error),
     };
