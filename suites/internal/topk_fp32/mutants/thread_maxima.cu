@@ -1,4 +1,4 @@
-// Each thread keeps its largest element only, and the eight best of those are taken for the eight best of the row.
+// Sixteen threads keep their largest element each, and the eight best of those are taken for those of the row.
 // SPDX-License-Identifier: MIT
 struct best {
     float value;
@@ -16,7 +16,7 @@ extern "C" __global__ void topk(const float *__restrict__ x, float *__restrict__
     __shared__ best parts[8];
     const float *row = x + (long long)blockIdx.x * cols;
     best mine = {__int_as_float(0xff800000), cols};
-    for (int i = threadIdx.x; i < cols; i += blockDim.x) {
+    for (int i = threadIdx.x; threadIdx.x < 16 && i < cols; i += 16) {
         const best seen = {row[i], i};
         if (ahead(seen, mine))
             mine = seen;
