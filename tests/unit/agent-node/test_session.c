@@ -198,11 +198,11 @@ static void a_refusal_ends_the_node_with_the_sentence(void **state)
     fixture *f = *state;
     SCOPED(message_fini) message m = {0};
     desk_next(f->desk, MSG_HELLO, &m);
-    desk_refuse(f->desk, ERR_PROTOCOL, "protocol 1 here, 2 there");
+    desk_refuse(f->desk, ERR_PROTOCOL, "protocol 2 here, 3 there");
     join(f);
     assert_int_equal(f->rc, -1);
     assert_int_equal(f->e.code, ERR_PROTOCOL);
-    assert_string_equal(f->e.text, "refused by the coordinator: protocol 1 here, 2 there");
+    assert_string_equal(f->e.text, "refused by the coordinator: protocol 2 here, 3 there");
 }
 
 static void who_is_not_known_registers_again(void **state)
