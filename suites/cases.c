@@ -350,14 +350,14 @@ void cases_build(const contract *terms, bool emu, cases *out)
     rng_init(&c->source, seed_of(terms));
     for (size_t d = 0; d < terms->dim_count; d++)
         make_axis(&terms->dims[d], &c->axes[d]);
-    *out = (cases){.shapes = xcalloc(limit + 2 * FAMILY_MAX, sizeof *out->shapes)};
+    *out = (cases){.shapes = xcalloc(limit + (size_t)2 * FAMILY_MAX, sizeof *out->shapes)};
     if (!emu)
         c->elements_max = INT64_MAX; /* what the suite declares is run */
     keep_declared(c, limit, out);
     c->elements_max = emu ? CASES_EMU_ELEMENTS : CASES_ELEMENTS;
     cover(c);
     keep_covering(c, limit, out);
-    deal(terms, emu ? limit : limit + 2 * FAMILY_MAX, &c->source, out);
+    deal(terms, emu ? limit : limit + (size_t)2 * FAMILY_MAX, &c->source, out);
     free(c);
 }
 

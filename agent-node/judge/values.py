@@ -18,7 +18,7 @@ of device, another slot or input gives others. A row is what lies along the last
   large        from half the largest number up to it, both signs
   sorted       normal, ascending within a row
   reversed     normal, descending within a row
-  specials     normal with NaN and Inf: a row has none, one kind, or all
+  specials     normal with NaN and Inf: a row has none, one kind, or all; the first has all
   offset       a row is near one large value: 2^8 … 2^10 (bfloat16: 2^9), either sign, plus N(0, 1), or
                plus that in one element of 64 only
 
@@ -165,11 +165,14 @@ def _ties(source, wide):
 
 
 def _specials(source, wide):
-    """By row: 0 none, 1 NaN, 2 Inf, 3 -Inf, 4 and 5 all of them."""
+    """By row: 0 none, 1 NaN, 2 Inf, 3 -Inf, 4 and 5 all of them; the first row always has all. Where a row
+    has all, they stand at three places at least, if there are so many."""
     x = source.normal(wide)
     kind = source.whole(0, 5, source.heads)
-    rare = (source.whole(0, RARE - 1) == 0) | source.hot()
-    which = torch.where(kind > 3, source.whole(1, 3), kind.expand(source.shape))
+    kind.reshape(-1)[0] = 4
+    step = (source.places() - source.whole(0, source.length - 1, source.heads)) % source.length
+    rare = (source.whole(0, RARE - 1) == 0) | (step < torch.where(kind > 3, 3, 1))
+    which = torch.where(kind > 3, step % 3 + 1, kind.expand(source.shape))
     for number, value in ((1, math.nan), (2, math.inf), (3, -math.inf)):
         x[rare & (which == number)] = value
     return x

@@ -145,6 +145,13 @@ class Families(unittest.TestCase):
         self.assertGreater(int(clean.sum()), 10)
         self.assertLess(int(clean.sum()), x.shape[0] - 10)
 
+    def test_specials_of_few_rows_have_all_kinds_whatever_the_seed(self):
+        for shape in ((1, 3), (3, 1000), (8191,)):
+            for seed in range(30):
+                x = draw("f32", "specials", seed, shape=shape)
+                for kind in (torch.isnan(x), x == math.inf, x == -math.inf):
+                    self.assertTrue(bool(kind.any()), (shape, seed))
+
     def test_offset_rows_are_far_from_zero_and_narrow(self):
         for dtype in FLOATS:
             x = draw(dtype, "offset", shape=(64, 4096)).double()
