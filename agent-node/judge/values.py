@@ -20,7 +20,7 @@ of device, another slot or input gives others. A row is what lies along the last
   reversed     normal, descending within a row
   specials     normal with NaN and Inf: a row has none, one kind, or all; the first has all
   offset       a row is near one large value: 2^8 … 2^10 (bfloat16: 2^9), either sign, plus N(0, 1), or
-               plus that in one element of 64 only
+               plus that in one element of 64 only (halves: of 1024)
 
 Integers follow the same names: normal is rounded N(0, 100), uniform at most -128 … 127, positive 1 …
 100, constant one of ±1 … 100, large the 100 values nearest to the ends of the dtype; denormals and
@@ -221,7 +221,9 @@ def _offset(source, dtype, wide):
     high = 9.0 if dtype == torch.bfloat16 else 10.0
     base = torch.exp2(source.uniform(wide, source.heads) * (high - 8.0) + 8.0)
     base = base.mul_(source.signs(wide, source.heads)).to(dtype).to(wide)
-    rare = (source.whole(0, RARE - 1) == 0) | source.hot()
+    # A half's squares add up exactly over hundreds of elements: fewer must differ there to show what cancels.
+    every = RARE if dtype == wide else 16 * RARE
+    rare = (source.whole(0, every - 1) == 0) | source.hot()
     dense = source.whole(0, 1, source.heads) == 1
     # What rounds to no step of the dtype is no spread.
     least = 2.0 ** (high - MANTISSA[dtype])
