@@ -277,13 +277,15 @@ static int check_set(phases *p, const struct msg_runner_check *request, const bu
 
 /* ---- the pair ---- */
 
-/* run_other runs on memory elsewhere, with other sentinels, canaries and junk. */
+/* run_other runs on memory elsewhere, with other canaries and junk, and where the sentinels were with what
+ * could be an answer. */
 static int run_other(phases *p, const struct msg_runner_check *request, const buffers_spec *spec,
                      uint64_t *print, runner_verdict *out, err *e)
 {
     gpu_staging staging = staging_of(&request->handle, request->shm);
     buffers_spec other = *spec;
     other.salt = (uint64_t)request->pair_salt;
+    other.answers = true;
     SCOPED(buffers_destroy) buffers *set = buffers_create(p->device, &other, e);
     if (set == NULL || import_sets(p, &staging, &set, 1, request->inputs, e) < 0 ||
         buffers_protect(set, e) < 0 || run_set(p, request, &other, set, out, e) < 0)
@@ -334,7 +336,7 @@ int phases_check(phases *self, const struct msg_runner_check *request, runner_ve
                    : g->ops->script(g, GPU_PHASE_CHECK, NULL, out, e);
     if (count_spans(self->terms, 1, request->inputs_count, request->outputs_count, e) < 0)
         return -1;
-    buffers_spec spec = {self->terms, &shape, &steps, (uint64_t)request->salt};
+    buffers_spec spec = {self->terms, &shape, &steps, (uint64_t)request->salt, false};
     SCOPED(buffers_destroy) buffers *set = buffers_create(g, &spec, e);
     if (set == NULL || check_set(self, request, &spec, set, out, e) < 0)
         return -1;
@@ -568,7 +570,7 @@ static int prepare_slots(phases *p, armed *a, const struct msg_runner_arm *reque
     size_t count = (size_t)request->slots;
     gpu_staging staging = staging_of(&request->handle, NULL);
     list_entries(a, request);
-    a->spec = (buffers_spec){p->terms, &a->shape, &a->steps, (uint64_t)request->salt};
+    a->spec = (buffers_spec){p->terms, &a->shape, &a->steps, (uint64_t)request->salt, false};
     if (slot_sets_init(&a->sets, p->device, &a->spec, count, e) < 0 || make_room(a, e) < 0 ||
         import_sets(p, &staging, a->sets.sets, count, request->inputs, e) < 0)
         return -1;

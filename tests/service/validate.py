@@ -52,7 +52,7 @@ def test_a_validation_never_competes(place):
 
 
 def test_an_interrupted_validation_goes_on(place):
-    fake = place.write("fake.json", {"default": {"delay_ms": 100}})
+    fake = place.write("fake.json", {"default": {"delay_ms": 20}})
     run = place.start("suite", "validate", "silu_fp16", "argmax_fp32", "--device", "fake", "--fake", fake, "--slots",
                       1, "--out", place.out)
     deadline = time.monotonic() + 60
@@ -64,7 +64,8 @@ def test_an_interrupted_validation_goes_on(place):
     done_before = place.rows("SELECT id, finished_ms FROM task WHERE state = 'done'")
     other = place.run("eval", "--resume", "latest")
     expect(other.returncode == 2 and "is a validation" in other.stderr, other.stderr)
-    exits(validate(place, "--resume", "latest", device=None), 3)
+    quick = place.write("quick.json", {"default": {"delay_ms": 0}})
+    exits(validate(place, "--resume", "latest", "--fake", quick, device=None), 3)
     expect(place.count("task", "state = 'done'") == 4 + mutants(place, "silu_fp16") + mutants(place, "argmax_fp32"), place.rows("SELECT state FROM task"))
     for name, finished in done_before:
         expect(place.count("task", f"id = '{name}' AND finished_ms = {finished}") == 1, "a task ran twice")

@@ -167,7 +167,7 @@ static int load_and_run(gpu *g, const work *w, const launch *calls, runner_verdi
 static int run_on(gpu *g, const work *w, uint64_t staging, runner_verdict *v, err *e)
 {
     const judge_staging *s = plain_values_staging(w->values);
-    const buffers_spec spec = {w->k->problem->terms, &w->shape, &w->steps, SALT};
+    const buffers_spec spec = {w->k->problem->terms, &w->shape, &w->steps, SALT, false};
     SCOPED(buffers_destroy) buffers *set = buffers_create(g, &spec, e);
     SCOPED(scoped_free) struct row_span *in = spans(s->inputs, s->input_count);
     SCOPED(scoped_free) struct row_span *out = spans(s->outputs, s->output_count);

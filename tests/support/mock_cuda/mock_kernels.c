@@ -121,6 +121,14 @@ static void add_junk(const mock_launch *l)
     x.y[0] += (float)(junk % 997);
 }
 
+/* Looks whether an answer stands there already. */
+static void add_unless_there(const mock_launch *l)
+{
+    add_args x = args_of(l);
+    if (x.y[0] != x.y[0])
+        add_first(&x, x.n);
+}
+
 static void add_calls(const mock_launch *l)
 {
     static int calls;
@@ -195,6 +203,7 @@ static const mock_kernel kernels[] = {
     {"add", ADD_PARAMS, add},
     {"ce_dirty", 2, {4, 4}, ce_dirty},
     {"add_junk", ADD_PARAMS, add_junk},
+    {"add_unless_there", ADD_PARAMS, add_unless_there},
     {"add_calls", ADD_PARAMS, add_calls},
     {"add_all_but_last", ADD_PARAMS, add_all_but_last},
     {"add_one_past", ADD_PARAMS, add_one_past},

@@ -76,6 +76,28 @@ static void fp_sentinels_are_nan_with_a_payload_for_every_salt(void **state)
     }
 }
 
+static void answers_are_numbers_for_every_salt(void **state)
+{
+    (void)state;
+    for (uint64_t salt = 0; salt < 20000; salt++) {
+        uint32_t width = 0;
+        uint32_t f32 = buffers_answer(DTYPE_F32, salt, &width);
+        uint64_t word = buffers_answer(DTYPE_F64, salt, &width);
+        uint64_t f64 = word << 32 | word;
+        float single;
+        double wide;
+        memcpy(&single, &f32, sizeof single);
+        memcpy(&wide, &f64, sizeof wide);
+        assert_true(single >= 1.0f && single < 2.0f && wide >= 1.0 && wide < 2.0);
+        assert_in_range(buffers_answer(DTYPE_F16, salt, &width), 0x3C00, 0x3FFF);
+        assert_int_equal(width, 2);
+        assert_in_range(buffers_answer(DTYPE_BF16, salt, &width), 0x3F80, 0x3FFF);
+        assert_int_equal(buffers_answer(DTYPE_I64, salt, &width), 1);
+        assert_int_equal(buffers_answer(DTYPE_BOOL, salt, &width), 1);
+        assert_int_equal(width, 1);
+    }
+}
+
 static void canaries_differ_by_salt_and_buffer(void **state)
 {
     (void)state;
@@ -128,7 +150,7 @@ static int set_up(void **state)
     r.steps.scratch_count = 2;
     r.steps.scratch_bytes[0] = 40;
     r.steps.scratch_bytes[1] = 0;
-    buffers_spec spec = {r.terms, &r.shape, &r.steps, SALT};
+    buffers_spec spec = {r.terms, &r.shape, &r.steps, SALT, false};
     r.set = buffers_create(r.device, &spec, &e);
     for (size_t i = 0; i < 4096; i++)
         r.staging[i] = (float)i;
@@ -288,6 +310,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sentinels_have_the_written_values),
         cmocka_unit_test(fp_sentinels_are_nan_with_a_payload_for_every_salt),
+        cmocka_unit_test(answers_are_numbers_for_every_salt),
         cmocka_unit_test(canaries_differ_by_salt_and_buffer),
         cmocka_unit_test(data_is_aligned_with_canary_on_both_sides),
         cmocka_unit_test_setup_teardown(fresh_memory_holds_sentinels_and_inputs, set_up, tear_down),

@@ -41,7 +41,7 @@ static void addresses_and_values_are_in_place(void **state)
                           .block_max = {100, 100, 100}};
     plan_steps steps = {0};
     assert_int_equal(plan_expand(p, terms, &shape, &limits, &steps, &fault), 0);
-    buffers_spec spec = {terms, &shape, &steps, 1};
+    buffers_spec spec = {terms, &shape, &steps, 1, false};
     buffers *memory = buffers_create(device, &spec, &e);
     assert_non_null(memory);
 

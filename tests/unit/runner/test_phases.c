@@ -173,6 +173,16 @@ static void what_depends_on_leftovers_is_uninitialised(void **state)
     assert_true(host(32768)[1] == 102.0f); /* the first run's outputs are there to be judged */
 }
 
+static void who_looks_whether_the_work_is_done_is_misled(void **state)
+{
+    (void)state;
+    load_entry("add_unless_there");
+    assert_int_equal(check().result, OUTCOME_OK); /* sentinels look like no answer */
+    runner_verdict v = check_paired();
+    assert_int_equal(v.result, OUTCOME_UNINITIALISED);
+    assert_string_equal(v.detail, VERDICT_LEFTOVERS);
+}
+
 static void what_is_not_written_is_told_by_the_pair_and_still_exported(void **state)
 {
     (void)state;
@@ -483,6 +493,7 @@ int main(int argc, char **argv)
         CASE(a_right_candidate_fills_staging),
         CASE(an_honest_candidate_passes_three_runs),
         CASE(what_depends_on_leftovers_is_uninitialised),
+        CASE(who_looks_whether_the_work_is_done_is_misled),
         CASE(what_is_not_written_is_told_by_the_pair_and_still_exported),
         CASE(what_changes_from_run_to_run_is_nondeterministic),
         CASE(what_is_not_written_keeps_the_sentinel_of_the_salt),
