@@ -341,6 +341,26 @@ def test_a_page_tells_how_to_check(place):
     expect("another pack" in done.stdout, done.stdout)
 
 
+def test_a_gate_tells_what_is_worse(place):
+    run = ("eval", "--suite", "internal", "--only", "vector_add_fp32,silu_fp16", "--model-id", "gold")
+    exits(place.run(*run), 0)
+    first = place.rows("SELECT id FROM run")[0][0]
+    exits(place.run(*run), 0)
+    done = coord(place, "gate", "latest", "--against", first, "--db", place.db)
+    exits(done, 0)
+    expect("no regression" in done.stdout, done.stdout)
+    lenient = place.write("lenient.yaml", "pass_alpha: 1\n")
+    model = place.mock([{"text": "I give up"}])
+    exits(place.run(*run[:-1], model), 0)
+    done = coord(place, "gate", "latest", "--against", first, "--db", place.db)
+    exits(done, 2)
+    expect("no entrant" in done.stderr, done.stderr)
+    done = coord(place, "gate", "latest", "--db", place.db)
+    exits(done, 2)
+    expect("--against" in done.stderr, done.stderr)
+    exits(coord(place, "gate", first, "--against", first, "--rules", lenient, "--db", place.db), 0)
+
+
 def test_mistakes_are_told(place):
     pack, _ = h200(place)
     for words, code, says in (
