@@ -3,8 +3,14 @@
  * SPDX-License-Identifier: MIT */
 #include "common/hash.h"
 
+#include <errno.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "common/scoped.h"
+
+enum { PIECE = 64 * 1024 };
 
 _Static_assert(HASH_SIZE == crypto_hash_sha256_BYTES, "a hash is a SHA-256");
 
@@ -19,6 +25,23 @@ hash hash_of(const void *data, size_t size)
 hash hash_of_text(const char *text)
 {
     return hash_of(text, strlen(text));
+}
+
+int hash_of_file(const char *path, hash *out, int64_t *size, err *e)
+{
+    crypto_hash_sha256_state state;
+    unsigned char piece[PIECE];
+    SCOPED(scoped_fclose) FILE *file = fopen(path, "rb");
+    if (file == NULL)
+        return err_errno(e, errno, "open %s", path);
+    crypto_hash_sha256_init(&state);
+    *size = 0;
+    for (size_t n; (n = fread(piece, 1, sizeof piece, file)) > 0; *size += (int64_t)n)
+        crypto_hash_sha256_update(&state, piece, n);
+    if (ferror(file))
+        return err_errno(e, errno, "read %s", path);
+    crypto_hash_sha256_final(&state, out->bytes);
+    return 0;
 }
 
 void hash_hex(const hash *self, char out[HASH_HEX])

@@ -3,7 +3,7 @@
  * Purpose:   the name of an artifact, a contract, a suite.
  * Ownership: plain values.
  * Threads:   safe.
- * Errors:    hash_parse says false on anything but 64 lower-case hex digits.
+ * Errors:    hash_parse says false on anything but 64 lower-case hex digits; hash_of_file as errno says.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef CE_COMMON_HASH_H
@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/err.h"
+
 enum { HASH_SIZE = 32, HASH_HEX = 65 };
 
 typedef struct hash {
@@ -21,6 +23,8 @@ typedef struct hash {
 
 hash hash_of(const void *data, size_t size);
 hash hash_of_text(const char *text);
+/* hash_of_file reads it piece by piece; *size is how long it is. */
+int hash_of_file(const char *path, hash *out, int64_t *size, err *e);
 void hash_hex(const hash *self, char out[HASH_HEX]);
 bool hash_parse(const char *hex, hash *out);
 bool hash_equal(const hash *a, const hash *b);

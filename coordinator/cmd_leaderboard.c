@@ -90,8 +90,8 @@ static int write_folder(const cmd_call *call, const options *o, err *e)
         return err_set(e, ERR_USAGE, "--out %s is a folder, which takes exactly one RUN", o->out);
     if (o->stable)
         return err_set(e, ERR_USAGE, "--stable goes with a file or standard output, not a folder");
-    return report_write_all(call->store, call->arguments[0], o->out, e) < 0 ? -1
-                                                                            : CMD_EXIT_COMPLETE;
+    const report_ask ask = {.run = call->arguments[0]};
+    return report_write_all(call->store, &ask, o->out, e) < 0 ? -1 : CMD_EXIT_COMPLETE;
 }
 
 static int write_one(const cmd_call *call, const options *o, const format *f, err *e)

@@ -383,7 +383,8 @@ static int report(evaluation *self, int *code, err *e)
     const eval_place place = {.store = self->store, .run = self->run->id, .out = self->out};
     if (r->purpose)
         return r->purpose->report(r, &place, code, e);
-    if (report_write_all(self->store, self->run->id, self->out, e))
+    const report_ask ask = {.run = self->run->id};
+    if (report_write_all(self->store, &ask, self->out, e))
         return err_wrap(e, "the run is recorded, but its reports are not");
     if (self->request->json)
         return print_file(self->out, "results.json", e);

@@ -155,13 +155,6 @@ static int write_system(const source *s, buf *out, err *e)
 
 /* ---- how to do it again ---- */
 
-static int write_entrants(const source *s, buf *out, err *e)
-{
-    (void)e;
-    rerun_entrants(&s->run->row, out);
-    return 0;
-}
-
 static int write_script(const source *s, buf *out, err *e)
 {
     (void)e;
@@ -175,7 +168,7 @@ static int write_script(const source *s, buf *out, err *e)
     buf_printf(out, "hash was %s, ce was ", hex);
     rerun_quote(out, s->run->row.version);
     buf_puts(out, "\nexec ");
-    rerun_command(&s->run->row, "\"$here/entrants.json\"", out);
+    rerun_command(&s->run->row, "\"$here/" DERIVE_REPORT "/entrants.json\"", out);
     buf_puts(out, " \"$@\"\n");
     return 0;
 }
@@ -356,7 +349,6 @@ static const struct {
 } files[] = {
     {"run.json", write_run},
     {"system.json", write_system},
-    {"entrants.json", write_entrants},
     {"reproduce.sh", write_script},
     {"tasks.md", write_tasks},
     {"redactions.md", write_redactions},
@@ -401,7 +393,8 @@ int derive_write(struct store *db, const char *run, const char *data, const char
     SCOPED(scoped_free) char *report = file_join(folder, DERIVE_REPORT);
     const board_ask ask = {.runs = &run, .run_count = 1};
     SCOPED(board_destroy) board *b = board_read(db, &ask, e);
-    if (b == NULL || report_write_all(db, run, report, e) < 0)
+    const report_ask whole = {.run = run};
+    if (b == NULL || report_write_all(db, &whole, report, e) < 0)
         return -1;
     SCOPED(source_fini) source s = {.b = b, .run = &b->runs[0], .db = db};
     return read_source(&s, data, e) < 0 ? -1 : write_all(&s, folder, e);

@@ -1,7 +1,7 @@
 /* derive - the files of an evidence pack that follow from its data
  *
  * Purpose:   report/ (board, results, plots with their data), run.json, system.json, tasks.md, not-tested.md,
- *            redactions.md, entrants.json, reproduce.sh: written when a pack is made, and once more when it
+ *            redactions.md, reproduce.sh: written when a pack is made, and once more when it
  *            is verified.
  * Ownership: borrows the database.
  * Threads:   not from the store's own thread.

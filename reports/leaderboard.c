@@ -432,6 +432,17 @@ static void write_tasks(const page *p)
         write_task(p, &p->b->tasks[i]);
 }
 
+void leaderboard_part_write(const board *b, leaderboard_part part, buf *out)
+{
+    static void (*const parts[])(const page *) = {[LEADERBOARD_FACTS] = write_facts,
+                                                  [LEADERBOARD_ENTRANTS] = write_entrants,
+                                                  [LEADERBOARD_COST] = write_spend,
+                                                  [LEADERBOARD_FAST] = write_fast};
+    SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);
+    const page p = {b, aggs, false, out};
+    parts[part](&p);
+}
+
 void leaderboard_write(const board *b, bool stable, buf *out)
 {
     SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);

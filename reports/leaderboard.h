@@ -18,6 +18,15 @@
 /* leaderboard_write: `stable` omits run ids, seeds, dates, durations and the command, so that equal outcomes
  * give equal bytes. */
 void leaderboard_write(const board *b, bool stable, buf *out);
+/* leaderboard_part_write appends one section, beginning with its heading where it has one; sections that have
+ * nothing to say are empty. */
+typedef enum leaderboard_part {
+    LEADERBOARD_FACTS,
+    LEADERBOARD_ENTRANTS,
+    LEADERBOARD_COST,
+    LEADERBOARD_FAST
+} leaderboard_part;
+void leaderboard_part_write(const board *b, leaderboard_part part, buf *out);
 /* leaderboard_claims appends the sentences that say what the numbers are worth, one a line, each after
  * `prefix`. */
 void leaderboard_claims(const board *b, const char *prefix, buf *out);

@@ -38,14 +38,15 @@ static int read_file(const char *folder, const char *path, buf *out, err *e)
 static int add_file(json *list, const char *folder, const char *path, err *e)
 {
     char hex[HASH_HEX];
-    SCOPED(buf_fini) buf bytes = {0};
-    if (read_file(folder, path, &bytes, e) < 0)
+    hash content;
+    int64_t size;
+    SCOPED(scoped_free) char *whole = file_join(folder, path);
+    if (hash_of_file(whole, &content, &size, e) < 0)
         return -1;
-    const hash content = hash_of(buf_text(&bytes), bytes.size);
     hash_hex(&content, hex);
     json *row = json_new_object();
     json_set_str(row, "path", path);
-    json_set_int(row, "size", (int64_t)bytes.size);
+    json_set_int(row, "size", size);
     json_set_str(row, "sha256", hex);
     json_append(list, &row);
     return 0;
@@ -162,15 +163,15 @@ const hash *manifest_hash(const manifest *self)
 static int check_content(const json *row, const char *folder, size_t *findings, buf *out, err *e)
 {
     const char *path = json_str(json_get(row, "path"), "");
-    int64_t size = json_int(json_get(row, "size"), -1);
+    int64_t told = json_int(json_get(row, "size"), -1), size;
     char hex[HASH_HEX];
-    SCOPED(buf_fini) buf bytes = {0};
-    if (read_file(folder, path, &bytes, e) < 0)
+    hash content;
+    SCOPED(scoped_free) char *whole = file_join(folder, path);
+    if (hash_of_file(whole, &content, &size, e) < 0)
         return -1;
-    const hash content = hash_of(buf_text(&bytes), bytes.size);
     hash_hex(&content, hex);
-    if ((int64_t)bytes.size != size)
-        buf_printf(out, "%s: %zu bytes, the manifest says %" PRId64 "\n", path, bytes.size, size);
+    if (size != told)
+        buf_printf(out, "%s: %" PRId64 " bytes, the manifest says %" PRId64 "\n", path, size, told);
     else if (strcmp(hex, json_str(json_get(row, "sha256"), "")) != 0)
         buf_printf(out, "%s: changed: its bytes do not have the hash of the manifest\n", path);
     else

@@ -12,14 +12,23 @@
 #include "common/scoped.h"
 #include "common/xalloc.h"
 #include "reports/board.h"
+#include "reports/document.h"
 #include "reports/leaderboard.h"
 #include "reports/plot.h"
+#include "reports/regress.h"
+#include "reports/rerun.h"
 #include "reports/results.h"
 #include "reports/text.h"
 
 enum { PIECE_MAX = 4 * 1024 * 1024 };
 
 typedef void render_fn(const board *b, bool stable, buf *out);
+
+static void entrants_write(const board *b, bool stable, buf *out)
+{
+    (void)stable;
+    rerun_entrants(&b->runs[0].row, out);
+}
 
 static const struct {
     const char *name;
@@ -28,7 +37,9 @@ static const struct {
     {"leaderboard.md", leaderboard_write},
     {"results.json", results_json},
     {"results.csv", results_csv},
+    {"entrants.json", entrants_write},
 };
+enum { FILES = sizeof files / sizeof files[0] };
 
 int report_print(const struct buf *text, const char *path, err *e)
 {
@@ -102,15 +113,42 @@ static int render_file(const board *b, const char *name, render_fn *render, cons
     return file_out_commit(out, e);
 }
 
-int report_write_all(struct store *db, const char *run, const char *out_dir, err *e)
+static int write_page(const board *b, const board *before, const char *folder, err *e)
 {
-    const board_ask ask = {.runs = &run, .run_count = 1};
-    SCOPED(board_destroy) board *b = board_read(db, &ask, e);
-    if (b == NULL || file_mkdirs(out_dir, e) < 0)
+    char *names[FILES + PLOT_COUNT + 1] = {NULL};
+    for (size_t i = 0; i < FILES; i++)
+        names[i] = xstrdup(files[i].name);
+    for (size_t i = 0; i < PLOT_COUNT; i++)
+        names[FILES + i] = xasprintf("%s.dat", plots[i].name);
+    const regress_ask held = {.now = b, .before = before, .rules = &gate_defaults};
+    SCOPED(regress_destroy) regress *changes = before != NULL ? regress_create(&held, e) : NULL;
+    SCOPED(buf_fini) buf page = {0};
+    buf_init(&page, TEXT_REPORT_MAX);
+    const document_ask ask = {b, before, changes, folder, (const char *const *)names};
+    int rc = before != NULL && changes == NULL ? -1 : document_write(&ask, &page, e);
+    for (size_t i = 0; i < FILES + PLOT_COUNT; i++)
+        free(names[i]);
+    return rc < 0 ? -1 : write_file(folder, "report.md", &page, e);
+}
+
+static int write_board(const board *b, const board *before, const char *folder, err *e)
+{
+    if (file_mkdirs(folder, e) < 0)
         return -1;
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        if (render_file(b, files[i].name, files[i].render, out_dir, e) < 0)
+    for (size_t i = 0; i < FILES; i++)
+        if (render_file(b, files[i].name, files[i].render, folder, e) < 0)
             return -1;
-    }
-    return write_plots(b, out_dir, e);
+    return write_plots(b, folder, e) < 0 ? -1 : write_page(b, before, folder, e);
+}
+
+int report_write_all(struct store *db, const report_ask *ask, const char *out_dir, err *e)
+{
+    const board_ask mine = {.runs = &ask->run, .run_count = 1};
+    const board_ask theirs = {.runs = &ask->against, .run_count = 1};
+    SCOPED(board_destroy) board *b = board_read(db, &mine, e);
+    SCOPED(board_destroy)
+    board *before = b != NULL && ask->against != NULL ? board_read(db, &theirs, e) : NULL;
+    if (b == NULL || (ask->against != NULL && before == NULL))
+        return -1;
+    return write_board(b, before, out_dir, e);
 }

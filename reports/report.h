@@ -1,6 +1,6 @@
 /* report - all files of a run in one folder
  *
- * Purpose:   leaderboard.md, results.json, results.csv and the plots, each with its data beside it
+ * Purpose:   report.md, leaderboard.md, results.json, results.csv, entrants.json and the plots, each with its data beside it
  *            (speedup.svg, speedup.dat, …): what `eval` leaves behind and `leaderboard RUN --out DIR`
  *            redraws, byte for byte the same.
  * Ownership: borrows the store.
@@ -16,8 +16,14 @@
 
 struct store;
 
-/* report_write_all: `run` is an id, a unique prefix or "latest". Makes out_dir. */
-int report_write_all(struct store *db, const char *run, const char *out_dir, err *e);
+/* Each is an id, a unique prefix or "latest". */
+typedef struct report_ask {
+    const char *run;
+    const char *against; /* what report.md is held against, or NULL */
+} report_ask;
+
+/* report_write_all makes out_dir. */
+int report_write_all(struct store *db, const report_ask *ask, const char *out_dir, err *e);
 
 /* report_print writes a finished report to the file `path`, or to stdout when it is NULL. */
 struct buf;

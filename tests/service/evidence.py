@@ -188,6 +188,7 @@ TAMPERED = [
     ("a size in the manifest", replace("manifest.json", b'"size": ', b'"size": 1', False), "the manifest says"),
     # sealed again
     ("the board", replace("report/leaderboard.md", b"1.99", b"2.99"), "report/leaderboard.md: line"),
+    ("the page", replace("report/report.md", b"8 correct", b"9 correct"), "report/report.md: line"),
     ("results.json", replace("report/results.json", b'"correct": 8', b'"correct": 9'), "report/results.json: line"),
     ("results.csv", replace("report/results.csv", b"ok,", b"OK,"), "report/results.csv: line"),
     ("a plot's data", replace("report/speedup.dat", b"1.", b"7."), "report/speedup.dat: line"),
@@ -359,6 +360,24 @@ def test_a_gate_tells_what_is_worse(place):
     exits(done, 2)
     expect("--against" in done.stderr, done.stderr)
     exits(coord(place, "gate", first, "--against", first, "--rules", lenient, "--db", place.db), 0)
+
+
+def test_a_report_is_one_page_and_the_same_again(place):
+    shutil.copyfile(H200, place.db)
+    exits(coord(place, "redact", "none", "--yes", "--db", place.db), 2)
+    run, before = (row[0] for row in place.rows("SELECT id FROM run ORDER BY created_ms DESC"))
+    for name in ("one", "two"):
+        exits(coord(place, "report", run, "--against", before, "--out", place.dir / name, "--db", place.db), 0)
+    page = (place.dir / "one/report.md").read_bytes()
+    expect(len(page) <= 64 * 1024 and page == (place.dir / "two/report.md").read_bytes())
+    sums = [line for line in page.decode().splitlines() if line[:64].isalnum() and line[64:66] == "  "]
+    expect(len(sums) >= 9, sums)
+    for line in sums:
+        data = (place.dir / "one" / line[66:]).read_bytes()
+        expect(hashlib.sha256(data).hexdigest() == line[:64], line)
+    done = coord(place, "report", run, "--db", place.db)
+    exits(done, 2)
+    expect("--out DIR" in done.stderr, done.stderr)
 
 
 def test_mistakes_are_told(place):

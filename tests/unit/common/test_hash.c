@@ -8,6 +8,9 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdlib.h>
+#include <unistd.h>
+
 #include <stdbool.h>
 #include <string.h>
 
@@ -90,12 +93,41 @@ static void lists_do_not_collide_by_concatenation(void **state)
     assert_true(hash_equal(&none, &empty));
 }
 
+static void a_file_has_the_hash_of_its_bytes(void **state)
+{
+    (void)state;
+    enum { LONG = 200000 };
+    char path[] = "/tmp/ce-hash-XXXXXX";
+    static char bytes[LONG];
+    int fd = mkstemp(path);
+    assert_true(fd >= 0);
+    for (size_t i = 0; i < LONG; i++)
+        bytes[i] = (char)(i * 7 % 251);
+    for (size_t size = 0; size <= LONG; size += LONG / 2) {
+        hash got, want = hash_of(bytes, size);
+        int64_t told;
+        assert_int_equal(ftruncate(fd, 0), 0);
+        assert_int_equal(pwrite(fd, bytes, size, 0), size);
+        assert_int_equal(hash_of_file(path, &got, &told, NULL), 0);
+        assert_int_equal(told, size);
+        assert_true(hash_equal(&got, &want));
+    }
+    close(fd);
+    unlink(path);
+    hash none;
+    int64_t told;
+    err e = {0};
+    assert_int_equal(hash_of_file(path, &none, &told, &e), -1);
+    assert_int_equal(e.code, ERR_NOT_FOUND);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(digests_are_those_of_fips_180),
         cmocka_unit_test(only_64_lower_case_digits_parse),
         cmocka_unit_test(zero_means_no_blob),
+        cmocka_unit_test(a_file_has_the_hash_of_its_bytes),
         cmocka_unit_test(lists_do_not_collide_by_concatenation),
     };
     return cmocka_run_group_tests_name("hash", tests, NULL, NULL);

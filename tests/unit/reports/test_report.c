@@ -22,10 +22,10 @@
 enum { MAX = 4 * 1024 * 1024 };
 
 static const char *const names[] = {
-    "leaderboard.md", "results.json", "results.csv", "speedup.dat", "fast_p.dat",
-    "heatmap.dat",    "failures.dat", "cost.dat",    "speedup.svg", "fast_p.svg",
-    "heatmap.svg",    "failures.svg", "cost.svg"};
-enum { WITHOUT_GNUPLOT = 8 }; /* the first of them */
+    "report.md",   "entrants.json", "leaderboard.md", "results.json", "results.csv",
+    "speedup.dat", "fast_p.dat",    "heatmap.dat",    "failures.dat", "cost.dat",
+    "speedup.svg", "fast_p.svg",    "heatmap.svg",    "failures.svg", "cost.svg"};
+enum { WITHOUT_GNUPLOT = 10 }; /* the first of them */
 
 static bool have_gnuplot(void)
 {
@@ -44,7 +44,7 @@ static void read_all(const char *folder, const char *name, buf *out)
 static void write_to(fixture *f, const char *run, const char *folder)
 {
     err e = {0};
-    if (report_write_all(f->db, run, folder, &e) < 0)
+    if (report_write_all(f->db, &(report_ask){.run = run}, folder, &e) < 0)
         fail_msg("%s", e.text);
 }
 
@@ -97,10 +97,11 @@ static void unknown_runs_and_unwritable_places_are_errors(void **state)
     SCOPED(fixture_destroy) fixture *f = fixture_create();
     filled_cuda(f);
     err e = {0};
-    assert_int_equal(report_write_all(f->db, "nope", f->folder, &e), -1);
+    assert_int_equal(report_write_all(f->db, &(report_ask){.run = "nope"}, f->folder, &e), -1);
     assert_int_equal(e.code, ERR_NOT_FOUND);
     SCOPED(scoped_free) char *under_a_file = file_join(f->path, "x");
-    assert_int_equal(report_write_all(f->db, "run-cuda", under_a_file, &e), -1);
+    assert_int_equal(report_write_all(f->db, &(report_ask){.run = "run-cuda"}, under_a_file, &e),
+                     -1);
 }
 
 int main(void)
