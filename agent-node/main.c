@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "agent-node/cmd_emu.h"
+#include "agent-node/host.h"
 #include "agent-node/pipeline.h"
 #include "agent-node/settings.h"
 #include "agent-node/tasks.h"
@@ -33,7 +34,7 @@ typedef struct node {
     compile_pool *compiler;
     blob_store *blobs;
     struct row_device devices[LANES_MAX];
-    char *software; /* versions as JSON */
+    char *software; /* versions and the machine, as JSON */
     session *session;
     tasks *tasks;
     int signals; /* signalfd */
@@ -140,8 +141,7 @@ static int open_parts(node *self, err *e)
 
 static int open_session(node *self, err *e)
 {
-    SCOPED(json_destroy) json *software = json_new_object();
-    json_set_str(software, "ce", CE_VERSION);
+    SCOPED(json_destroy) json *software = host_json(CE_VERSION);
     self->software = json_dump(software);
     session_options options = {.coordinator = self->settings.coordinator,
                                .node = self->name,

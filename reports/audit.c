@@ -392,6 +392,20 @@ static const json *row_of(const rows *list, const char *column, const json *key)
     return NULL;
 }
 
+/* A model is told with how it is asked: "openai:x effort=high". */
+static void check_models(audit *a, const char *task, const json *entrant, const json *spec)
+{
+    const char *text = rows_text(entrant, "models");
+    SCOPED(json_destroy) json *told = json_parse_tree(text, strlen(text), "models", NULL);
+    for (json_iter it = {0}; json_next(json_get(spec, "models"), &it);) {
+        const char *given = json_str(it.value, ""), *shown = json_str(json_get(told, it.key), "");
+        size_t size = strlen(given);
+        if (strncmp(shown, given, size) != 0 || (shown[size] != '\0' && shown[size] != ' '))
+            find(a, "task %s: stage %s was given to %.60s, not to %.60s", task, it.key, given,
+                 shown);
+    }
+}
+
 /* The spec that the node was given names the entrant, the problem and its texts. */
 static void check_spec(audit *a, const json *task)
 {
@@ -409,7 +423,13 @@ static void check_spec(audit *a, const json *task)
     if (!json_equal(json_get(spec, "problem"), json_get(task, "problem")) ||
         !json_equal(json_get(spec, "sample"), json_get(task, "sample")))
         find(a, "task %s: the node was given another problem or sample", id);
-    if (entrant != NULL && !json_equal(json_get(spec, "entrant"), json_get(entrant, "name")))
+    if (json_int(json_get(spec, "seed"), 0) != a->run.seed ||
+        strcmp(json_str(json_get(spec, "run"), ""), a->run.id) != 0)
+        find(a, "task %s: the node was given another run or seed", id);
+    if (entrant == NULL)
+        return;
+    check_models(a, id, entrant, spec);
+    if (!json_equal(json_get(spec, "entrant"), json_get(entrant, "name")))
         find(a, "task %s: the node was given entrant %.60s, not %.60s", id,
              json_str(json_get(spec, "entrant"), "?"), rows_text(entrant, "name"));
 }
