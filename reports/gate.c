@@ -21,7 +21,7 @@ enum { SHIFT_TASKS_MIN = 5 }; /* with fewer, one kernel is the median */
 
 const char *gate_name(gate_verdict verdict)
 {
-    static const char *const names[] = {"same", "slower", "faster", "not judged"};
+    static const char *const names[] = {"same", "slower", "faster", "drifting", "not judged"};
     return names[verdict];
 }
 
@@ -33,6 +33,15 @@ static double mad_factor(size_t n)
     return 1.4826 * (n < 10 ? small[n - 3] : count / (count - 0.8));
 }
 
+/* Of plain values, which are changed. */
+static double spread(double *values, size_t n)
+{
+    double centre = stats_median(values, n);
+    for (size_t i = 0; i < n; i++)
+        values[i] = fabs(values[i] - centre);
+    return mad_factor(n) * stats_median(values, n);
+}
+
 double gate_spread(const double *ms, size_t n)
 {
     if (n < 3)
@@ -40,10 +49,25 @@ double gate_spread(const double *ms, size_t n)
     SCOPED(scoped_free) double *values = xcalloc(n, sizeof *values);
     for (size_t i = 0; i < n; i++)
         values[i] = log(ms[i]);
-    double centre = stats_median(values, n);
+    return spread(values, n);
+}
+
+double gate_trend(const double *ms, size_t n, double *noise)
+{
+    *noise = (double)NAN;
+    if (n < GATE_TREND_MIN)
+        return (double)NAN;
+    SCOPED(scoped_free) double *slopes = xcalloc(n * (n - 1) / 2, sizeof *slopes);
+    SCOPED(scoped_free) double *rest = xcalloc(n, sizeof *rest);
+    size_t count = 0;
     for (size_t i = 0; i < n; i++)
-        values[i] = fabs(values[i] - centre);
-    return mad_factor(n) * stats_median(values, n);
+        for (size_t k = i + 1; k < n; k++)
+            slopes[count++] = (log(ms[k]) - log(ms[i])) / (double)(k - i);
+    double slope = stats_median(slopes, count);
+    for (size_t i = 0; i < n; i++)
+        rest[i] = log(ms[i]) - slope * (double)i;
+    *noise = spread(rest, n);
+    return slope;
 }
 
 /* The largest of what is known. */
@@ -72,6 +96,25 @@ static bool beyond(const gate_rules *rules, const gate_task *t, double ms, doubl
            (change > 0) == (t->change > 0);
 }
 
+/* Earlier runs and this night as one series; the error of a fitted line's rise over n points with noise s
+ * is about s * sqrt(12 / n). */
+static void judge_trend(const gate_rules *rules, const gate_times *times, gate_task *t)
+{
+    double series[GATE_TREND_MAX], noise;
+    size_t kept =
+        times->before_count < GATE_TREND_MAX - 1 ? times->before_count : GATE_TREND_MAX - 1;
+    for (size_t i = 0; i < kept; i++)
+        series[i] = times->before[times->before_count - kept + i];
+    double again = stats_median(times->again, times->again_count);
+    series[kept] = isnan(again) ? t->now_ms : (t->now_ms + again) / 2;
+    double slope = gate_trend(series, kept + 1, &noise), nights = (double)(kept + 1);
+    t->drift = exp(slope * (nights - 1)) - 1;
+    double threshold = fmax(rules->relative, rules->noise_factor * noise * sqrt(12 / nights));
+    bool beyond_floor = t->drift * series[0] > rules->floor_ms;
+    if (t->verdict == GATE_SAME && t->drift > threshold && beyond_floor)
+        t->verdict = GATE_DRIFTING;
+}
+
 static void judge_one(const gate_rules *rules, const gate_times *times, gate_task *t)
 {
     if (isnan(t->change)) {
@@ -84,6 +127,7 @@ static void judge_one(const gate_rules *rules, const gate_times *times, gate_tas
     t->confirmed = seen && seen_again && times->again_count > 0;
     if (seen && seen_again)
         t->verdict = t->change > 0 ? GATE_SLOWER : GATE_FASTER;
+    judge_trend(rules, times, t);
 }
 
 gate_sum gate_judge(const gate_rules *rules, const gate_times *tasks, size_t n, gate_task *out)
@@ -93,7 +137,8 @@ gate_sum gate_judge(const gate_rules *rules, const gate_times *tasks, size_t n, 
         const gate_times *t = &tasks[i];
         out[i] = (gate_task){.before_ms = stats_median(t->before, t->before_count),
                              .now_ms = stats_median(t->now, t->now_count),
-                             .noise = noise_of(rules, t)};
+                             .noise = noise_of(rules, t),
+                             .drift = (double)NAN};
         out[i].change = out[i].now_ms / out[i].before_ms - 1;
         out[i].threshold = fmax(rules->relative, rules->noise_factor * out[i].noise);
     }
@@ -102,6 +147,7 @@ gate_sum gate_judge(const gate_rules *rules, const gate_times *tasks, size_t n, 
     for (size_t i = 0; i < n && !sum.is_shifted; i++) {
         judge_one(rules, &tasks[i], &out[i]);
         sum.slower += out[i].verdict == GATE_SLOWER ? 1 : 0;
+        sum.drifting += out[i].verdict == GATE_DRIFTING ? 1 : 0;
         sum.faster += out[i].verdict == GATE_FASTER ? 1 : 0;
     }
     return sum;

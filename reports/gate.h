@@ -16,6 +16,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+enum { GATE_TREND_MIN = 6, GATE_TREND_MAX = 256 }; /* nights of a trend; of more, the newest */
+
 /* Thresholds; reports/rules.h reads them from a file. */
 typedef struct gate_rules {
     double relative;      /* a change below this share is none */
@@ -27,7 +29,7 @@ typedef struct gate_rules {
 } gate_rules;
 extern const gate_rules gate_defaults;
 
-/* Times of one task in ms: of earlier runs, of this one, of its repetition (none: not confirmed). */
+/* Times of one task in ms: of earlier runs (oldest first), of this one, of its repetition (none: not confirmed). */
 typedef struct gate_times {
     const double *before, *now, *again;
     size_t before_count, now_count, again_count;
@@ -38,7 +40,8 @@ typedef enum gate_verdict {
     GATE_SAME,
     GATE_SLOWER,
     GATE_FASTER,
-    GATE_UNJUDGED /* a side has no time */
+    GATE_DRIFTING, /* slower night after night, though no single step is beyond the threshold */
+    GATE_UNJUDGED  /* a side has no time */
 } gate_verdict;
 const char *gate_name(gate_verdict verdict);
 
@@ -46,18 +49,22 @@ typedef struct gate_task {
     double before_ms, now_ms; /* medians */
     double change;            /* now / before - 1; NaN: a side has none */
     double noise, threshold;  /* as shares */
+    double drift;             /* from the first to this run, by the trend; NaN: too few runs */
     gate_verdict verdict;
     bool confirmed;
 } gate_task;
 
 typedef struct gate_sum {
-    size_t judged, slower, faster;
+    size_t judged, slower, faster, drifting;
     double shift; /* median of now / before - 1 over the judged; NaN: none */
     bool is_shifted;
 } gate_sum;
 
 /* gate_judge fills out[0 … n-1]. With `is_shifted` no task is slower or faster: the night cannot be judged. */
 gate_sum gate_judge(const gate_rules *rules, const gate_times *tasks, size_t n, gate_task *out);
+/* gate_trend: the slope of ln of times over their index by Theil and Sen (median of all slopes between two);
+ * *noise is the spread around that line. NaN below GATE_TREND_MIN. */
+double gate_trend(const double *ms, size_t n, double *noise);
 /* gate_spread: robust standard deviation of ln of times; NaN below three. */
 double gate_spread(const double *ms, size_t n);
 

@@ -64,11 +64,15 @@ static int by_key(const entry *x, const entry *y)
     return by_entrant != 0 ? by_entrant : strcmp(x->task->row->problem, y->task->row->problem);
 }
 
+/* Of one key: by the age of the run, oldest first. */
 static int in_order(const void *a, const void *b)
 {
     const entry *x = a, *y = b;
+    int64_t left = x->task->run->row.created_ms, right = y->task->run->row.created_ms;
     int key = by_key(x, y);
-    return key != 0 ? key : (x->position > y->position) - (x->position < y->position);
+    if (key != 0 || left != right)
+        return key != 0 ? key : (left > right) - (left < right);
+    return (x->position > y->position) - (x->position < y->position);
 }
 
 static void lookup_init(lookup *self, const board *b)
@@ -302,7 +306,7 @@ void regress_destroy(regress **self)
 
 bool regress_failed(const regress *self)
 {
-    return self->times.slower > 0 || self->worse > 0;
+    return self->times.slower > 0 || self->times.drifting > 0 || self->worse > 0;
 }
 
 /* ---- words ---- */
@@ -323,6 +327,8 @@ void regress_verdict(const regress *self, buf *out)
                    "compared",
                    t->judged, t->judged == 1 ? "" : "s", self->rate_count,
                    self->rate_count == 1 ? "" : "s");
+    if (t->drifting > 0)
+        buf_printf(out, "; **drift**: %zu become slower night after night", t->drifting);
     if (t->is_shifted)
         buf_printf(out,
                    "; **infrastructure**: half of all kernels moved by %+.1f %% or more, so "
@@ -335,7 +341,8 @@ void regress_verdict(const regress *self, buf *out)
 
 static bool is_told(const regress_row *row)
 {
-    return row->time.verdict == GATE_SLOWER || row->time.verdict == GATE_FASTER;
+    return row->time.verdict == GATE_SLOWER || row->time.verdict == GATE_FASTER ||
+           row->time.verdict == GATE_DRIFTING;
 }
 
 static void put_row(const regress_row *row, buf *out)
@@ -349,14 +356,15 @@ static void put_row(const regress_row *row, buf *out)
     text_ms(out, t->before_ms);
     buf_puts(out, " | ");
     text_ms(out, t->now_ms);
-    buf_printf(out, " | %+.1f %% | %.1f %% | %.1f %% | %s |\n", 100 * t->change, 100 * t->noise,
+    buf_printf(out, " | %+.1f %% | %.1f %% | %.1f %% | %s |\n",
+               100 * (t->verdict == GATE_DRIFTING ? t->drift : t->change), 100 * t->noise,
                100 * t->threshold, t->confirmed ? "yes" : "no");
 }
 
 /* Slower ones first. */
 static void put_times(const regress *self, size_t rows_max, buf *out)
 {
-    static const gate_verdict order[] = {GATE_SLOWER, GATE_FASTER};
+    static const gate_verdict order[] = {GATE_SLOWER, GATE_DRIFTING, GATE_FASTER};
     size_t told = 0, shown = 0;
     for (size_t i = 0; i < self->count; i++)
         told += is_told(&self->rows[i]) ? 1 : 0;

@@ -74,7 +74,7 @@ static void quiet_nights_give_at_most_one_alarm(void **state)
             const gate_sum sum = night(w, TASKS, 1, 1, out);
             assert_int_equal(sum.judged, TASKS);
             assert_false(sum.is_shifted);
-            alarms += sum.slower > 0 ? 1 : 0;
+            alarms += sum.slower + sum.drifting > 0 ? 1 : 0;
         }
         assert_true(alarms <= 1);
     }
@@ -93,6 +93,51 @@ static void a_slowdown_of_ten_percent_is_found_in_one_night(void **state)
         }
     }
     assert_true(found >= 950); /* of 1,000 */
+}
+
+/* One task, held against its last ten nights, of which the first ten were quiet. */
+static int nights_until_found(world *w, size_t task)
+{
+    enum { WINDOW = 10, MOST = 30 };
+    double series[WINDOW + MOST];
+    for (int i = 0; i < WINDOW; i++)
+        series[i] = sample(w, task, 1);
+    for (int i = 1; i <= MOST; i++) {
+        double factor = pow(1.01, i);
+        double again = sample(w, task, factor);
+        series[WINDOW + i - 1] = sample(w, task, factor);
+        const gate_times input = {
+            &series[i - 1], &series[WINDOW + i - 1], &again, WINDOW, 1, 1, NAN};
+        gate_task out;
+        const gate_sum sum = gate_judge(&gate_defaults, &input, 1, &out);
+        if (sum.slower + sum.drifting > 0)
+            return i;
+    }
+    return MOST + 1;
+}
+
+static void a_drift_of_one_percent_a_night_is_found_in_ten(void **state)
+{
+    (void)state;
+    size_t found = 0;
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        SCOPED(scoped_free) world *w = world_create(seed);
+        for (size_t task = 0; task < TASKS; task++)
+            found += nights_until_found(w, task) <= 10 ? 1 : 0;
+    }
+    assert_true(found >= 950); /* of 1,000 */
+}
+
+static void a_trend_is_the_slope_of_its_logarithms(void **state)
+{
+    (void)state;
+    double ms[8], noise;
+    for (int i = 0; i < 8; i++)
+        ms[i] = exp(0.01 * i);
+    ms[3] = 5; /* one night is no trend */
+    assert_true(fabs(gate_trend(ms, 8, &noise) - 0.01) < 1e-3);
+    assert_true(noise < 1e-3);
+    assert_true(isnan(gate_trend(ms, 5, &noise)));
 }
 
 static void what_moves_everything_is_the_machine(void **state)
@@ -164,6 +209,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(quiet_nights_give_at_most_one_alarm),
         cmocka_unit_test(a_slowdown_of_ten_percent_is_found_in_one_night),
+        cmocka_unit_test(a_drift_of_one_percent_a_night_is_found_in_ten),
+        cmocka_unit_test(a_trend_is_the_slope_of_its_logarithms),
         cmocka_unit_test(what_moves_everything_is_the_machine),
         cmocka_unit_test(thresholds_are_the_largest_of_all),
         cmocka_unit_test(the_spread_is_that_of_a_normal_sample),
