@@ -330,12 +330,17 @@ def test_a_signature_is_made_and_checked(place):
 def test_a_page_tells_how_to_check(place):
     shutil.copyfile(H200, place.db)
     exits(coord(place, "redact", "none", "--yes", "--db", place.db), 2)
-    pack, told = packed(place, "latest", "pack", "--doc", place.dir / "page.md", "--source", SRC)
+    checkout = shutil.which("git") and subprocess.run(["git", "-C", SRC, "rev-parse", "HEAD"], capture_output=True)
+    known = checkout and checkout.returncode == 0
+    pack, told = packed(place, "latest", "pack", "--doc", place.dir / "page.md", *(("--source", SRC) if known else ()))
     page = (place.dir / "page.md").read_text()
     manifest = told.stdout.split("manifest ")[1][:64]
     expect(manifest in page and "evidence verify" in page and "# What was not tested" in page, page[:2000])
     code = json.loads((pack / "code.json").read_text())
-    expect(len(code["commit"]) == 40 and isinstance(code["dirty"], bool), code)
+    if known:
+        expect(code["commit"] == checkout.stdout.decode().strip() and isinstance(code["dirty"], bool), code)
+    else:
+        expect(code["commit"] is None and "--source" in code["reason"], code)
     exits(verify(place, pack, "--manifest", manifest), 0)
     done = verify(place, pack, "--manifest", "0" * 64)
     exits(done, 3)
