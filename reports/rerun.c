@@ -128,11 +128,29 @@ static void text_option(buf *out, const json *settings, const char *key)
     rerun_quote(out, value);
 }
 
+/* A validation brings its own entrants. */
+static void validate_command(const run_row *run, const json *settings, buf *out)
+{
+    const json *only = json_get(settings, "only");
+    buf_puts(out, "ce-coord suite validate");
+    names_option(out, settings, "suites", "suite");
+    buf_printf(out, " --seed %" PRId64 " --device ", run->seed);
+    rerun_quote(out, run->device);
+    for (size_t i = 0; i < json_size(only); i++) {
+        buf_puts(out, " ");
+        rerun_quote(out, json_str(json_get(json_at(only, i), "name"), ""));
+    }
+}
+
 void rerun_command(const run_row *run, const char *entrants, buf *out)
 {
     SCOPED(json_destroy) json *settings = settings_of(run);
     int64_t limit = json_int(json_get(settings, "limit"), 0);
     double target = json_real(json_get(settings, "target"), 1);
+    if (run->kind == RUN_VALIDATE) {
+        validate_command(run, settings, out);
+        return;
+    }
     buf_puts(out, "ce-coord eval");
     names_option(out, settings, "suites", "suite");
     names_option(out, settings, "only", "only");

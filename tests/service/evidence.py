@@ -291,6 +291,14 @@ def test_a_redacted_run_packs_and_says_what_is_gone(place):
     exits(verify(place, pack), 0)
 
 
+def test_a_validation_packs_and_verifies(place):
+    exits(coord(place, "suite", "validate", "silu_fp16", "--device", "fake", "--db", place.db, "--out", place.out), 3)
+    expect(place.count("run", "kind = 'validate'") == 1)
+    pack, _ = packed(place)
+    exits(verify(place, pack), 0)
+    expect("ce-coord suite validate --suite internal" in (pack / "reproduce.sh").read_text())
+
+
 def test_a_signature_is_made_and_checked(place):
     if not shutil.which("ssh-keygen"):
         raise Skip("no ssh-keygen")

@@ -49,6 +49,18 @@ static void settings_that_cannot_be_read_are_left_out(void **state)
                         "ce-coord eval --entrants e.json --samples 1 --seed 1 --device emu");
 }
 
+static void a_validation_is_done_again_as_one(void **state)
+{
+    (void)state;
+    run_row validation = run;
+    validation.kind = RUN_VALIDATE;
+    SCOPED(buf_fini) buf out = {0};
+    buf_init(&out, 4096);
+    rerun_command(&validation, "e.json", &out);
+    assert_string_equal(buf_text(&out), "ce-coord suite validate --suite internal,mine --seed 42 "
+                                        "--device cuda add 'it'\\''s'");
+}
+
 static void entrants_are_as_a_file_tells_them(void **state)
 {
     (void)state;
@@ -85,6 +97,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_command_asks_the_same),
         cmocka_unit_test(settings_that_cannot_be_read_are_left_out),
+        cmocka_unit_test(a_validation_is_done_again_as_one),
         cmocka_unit_test(entrants_are_as_a_file_tells_them),
         cmocka_unit_test(words_are_quoted_for_a_shell),
     };
