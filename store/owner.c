@@ -5,24 +5,57 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
+#include <stdlib.h>
 #include <sys/file.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/scoped.h"
 #include "common/xalloc.h"
 
-enum { PID_MAX = 31 };
+enum { PID_MAX = 31, LINGER_MS = 2000, LINGER_STEP_MS = 20 };
 
-static int refuse(int fd, const char *path, err *e)
+/* read_pid: 0 when there is none. */
+static long read_pid(int fd)
 {
     char pid[PID_MAX + 1] = "";
     ssize_t n = pread(fd, pid, PID_MAX, 0);
     pid[n > 0 ? n : 0] = '\0';
-    pid[strspn(pid, "0123456789")] = '\0';
-    return err_set(e, ERR_CONFLICT, "%s is owned by PID %s: use --coordinator URI, or wait for it",
-                   path, pid[0] != '\0' ? pid : "(unknown)");
+    return strtol(pid, NULL, 10);
+}
+
+static int refuse(int fd, const char *path, err *e)
+{
+    long pid = read_pid(fd);
+    if (pid <= 0)
+        return err_set(e, ERR_CONFLICT,
+                       "%s is owned by another process: use --coordinator URI, or wait for it",
+                       path);
+    return err_set(e, ERR_CONFLICT, "%s is owned by PID %ld: use --coordinator URI, or wait for it",
+                   path, pid);
+}
+
+static bool is_gone(long pid)
+{
+    return pid > 0 && kill((pid_t)pid, 0) < 0 && errno == ESRCH;
+}
+
+/* lock waits a moment for what a killed owner left behind: a child that it was just starting holds the
+ * lock too, until it is its own program. */
+static int lock(int fd, const char *path, err *e)
+{
+    static const struct timespec pause = {.tv_nsec = LINGER_STEP_MS * 1000000L};
+    for (int waited = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited += LINGER_STEP_MS) {
+        if (errno != EWOULDBLOCK)
+            return err_errno(e, errno, "%s.lock", path);
+        if (waited >= LINGER_MS || !is_gone(read_pid(fd)))
+            return refuse(fd, path, e);
+        nanosleep(&pause, NULL);
+    }
+    return 0;
 }
 
 static int write_pid(int fd, const char *path, err *e)
@@ -36,13 +69,11 @@ static int write_pid(int fd, const char *path, err *e)
 
 int owner_take(const char *path, err *e)
 {
-    SCOPED(scoped_free) char *lock = xasprintf("%s.lock", path);
-    SCOPED(scoped_close) int fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    SCOPED(scoped_free) char *file = xasprintf("%s.lock", path);
+    SCOPED(scoped_close) int fd = open(file, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
     if (fd < 0)
-        return err_errno(e, errno, "cannot own %s: %s", path, lock);
-    if (flock(fd, LOCK_EX | LOCK_NB) < 0)
-        return errno == EWOULDBLOCK ? refuse(fd, path, e) : err_errno(e, errno, "%s", lock);
-    if (write_pid(fd, path, e) < 0)
+        return err_errno(e, errno, "cannot own %s: %s", path, file);
+    if (lock(fd, path, e) < 0 || write_pid(fd, path, e) < 0)
         return -1;
     int taken = fd;
     fd = -1;

@@ -1,7 +1,8 @@
 /* owner - one process may write a database (inside store/ only)
  *
  * Purpose:   PATH.lock, held by flock(2), with the owner's PID inside. The kernel lets go of it when
- *            the process dies, so a stale file never locks anybody out.
+ *            the process dies, so a stale file never locks anybody out; a child that the dead owner was
+ *            just starting is waited for, two seconds at most.
  * Ownership: owner_take gives a descriptor; owner_release closes it. The file stays.
  * Threads:   safe.
  * Errors:    ERR_CONFLICT "… is owned by PID N …"; ERR_DENIED where the folder is read-only.

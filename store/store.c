@@ -262,7 +262,10 @@ static int connect(store *self, const char *name, int flags, err *e)
         return db_err_of(self->tx.db, e, self->path);
     sqlite3_extended_result_codes(self->tx.db, 1);
     sqlite3_busy_timeout(self->tx.db, STORE_BUSY_MS);
-    return db_exec(&self->tx, "PRAGMA cache_size = -16384", e); /* KiB */
+    if (db_exec(&self->tx, "PRAGMA cache_size = -16384", e) <
+        0) /* KiB; the first to read the file */
+        return err_wrap(e, "%s", self->path);
+    return 0;
 }
 
 static int set_up_owner(store *self, err *e)

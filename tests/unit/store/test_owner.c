@@ -87,11 +87,38 @@ static void a_lock_can_be_taken_again_after_release(void **state)
     assert_int_equal(e.code, ERR_NOT_FOUND);
 }
 
+/* What kill -9 between fork and exec leaves: the lock in the hands of a child. */
+static void a_killed_owners_child_is_waited_for(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    store_destroy(&f->db);
+    pid_t owner = fork();
+    if (owner == 0) {
+        if (owner_take(f->path, NULL) < 0)
+            _exit(1);
+        if (fork() == 0) { /* holds the same open file */
+            usleep(300000);
+            _exit(0);
+        }
+        _exit(0);
+    }
+    int status;
+    assert_int_equal(waitpid(owner, &status, 0), owner);
+    assert_int_equal(status, 0);
+    err e = {0};
+    int fd = owner_take(f->path, &e);
+    if (fd < 0)
+        fail_msg("%s", e.text);
+    owner_release(&fd);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_second_owner_is_told_the_first_ones_pid),
         cmocka_unit_test(a_killed_owner_leaves_no_lock_behind),
+        cmocka_unit_test(a_killed_owners_child_is_waited_for),
         cmocka_unit_test(a_lock_can_be_taken_again_after_release),
     };
     return cmocka_run_group_tests_name("owner", tests, NULL, NULL);
