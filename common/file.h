@@ -16,11 +16,12 @@
 int file_read(const char *path, buf *out, err *e);
 /* file_write writes and syncs a temporary beside path and renames it over path. */
 int file_write(const char *path, const void *data, size_t size, err *e);
-/* file_out is file_write for what comes in pieces: file_out_add takes a piece (a failure is told by
- * file_out_commit), file_out_commit syncs and renames, file_out_destroy drops what was not committed. */
+/* file_out is file_write for what comes in pieces: file_out_add takes a piece for `arg`, the file_out (a
+ * failure is told by file_out_commit), file_out_commit syncs and renames, file_out_destroy drops what was
+ * not committed. */
 typedef struct file_out file_out;
 file_out *file_out_create(const char *path, err *e);
-int file_out_add(void *self, const void *data, size_t size);
+int file_out_add(void *arg, const void *data, size_t size);
 int file_out_commit(file_out *self, err *e);
 void file_out_destroy(file_out **self);
 /* file_mkdirs makes path and its parents (mode 0755); an existing folder is fine. */
