@@ -262,7 +262,8 @@ static int compare_output(const work *w, size_t i, const uint8_t *bytes, const c
     const judge_span *span = &plain_values_staging(w->values)->outputs[i];
     const dtype type = terms->tensors[terms->input_count + i].type;
     const size_t size = dtype_size(type);
-    const bool approximates = strstr((const char *)w->compiled.ptx.data, ".approx") != NULL;
+    const message_bytes *ptx = &w->compiled.ptx; /* without a final NUL */
+    const bool approximates = memmem(ptx->data, ptx->size, ".approx", 7) != NULL;
     int64_t equal = 0, near = 0, wrong = 0;
     for (int64_t k = 0; k < span->bytes / (int64_t)size; k++) {
         uint64_t is = 0, should = 0;
