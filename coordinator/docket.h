@@ -33,8 +33,8 @@ typedef struct docket {
 /* docket_mutants: gold (where there is one) and every mutant of the problems. */
 docket *docket_mutants(const problem *const *problems, size_t count);
 /* docket_adversarial: the adversarial kernels of the problems, and gold of every problem that has any.
- * Consumes `all`. */
-docket *docket_adversarial(const problem *const *problems, size_t count, adversarial **all);
+ * Consumes `foreign`. */
+docket *docket_adversarial(const problem *const *problems, size_t count, adversarial **foreign);
 void docket_destroy(docket **self);
 
 /* docket_write is the canonical JSON that goes into the spec; caller frees. */

@@ -17,8 +17,8 @@ typedef struct shelf {
     size_t count;
 } shelf;
 
-/* shelf_load: root NULL means the installed suites. */
-shelf *shelf_load(const char *root, err *e);
+/* shelf_load: NULL means the installed suites. */
+shelf *shelf_load(const char *given, err *e);
 void shelf_destroy(shelf **self);
 /* shelf_suite is the suite of that name, or NULL. shelf_problem is the problem, and its suite. */
 const suite *shelf_suite(const shelf *self, const char *name);

@@ -55,7 +55,8 @@ static void the_rules_void_a_pair(void **state)
     watch *w = start_fake();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *why = watch_void(w, &rows[i].a, &rows[i].b);
-        if ((why == NULL) != (rows[i].why == NULL) || (why != NULL && strcmp(why, rows[i].why)))
+        if ((why == NULL) != (rows[i].why == NULL) ||
+            (why != NULL && strcmp(why, rows[i].why) != 0))
             fail_msg("row %zu: %s", i, why != NULL ? why : "counts");
     }
     watch_stop(&w);

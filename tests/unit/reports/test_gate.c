@@ -106,8 +106,8 @@ static int nights_until_found(world *w, size_t task)
         double factor = pow(1.01, i);
         double again = sample(w, task, factor);
         series[WINDOW + i - 1] = sample(w, task, factor);
-        const gate_times input = {
-            &series[i - 1], &series[WINDOW + i - 1], &again, WINDOW, 1, 1, NAN};
+        const gate_times input = {&series[i - 1], &series[WINDOW + i - 1], &again, WINDOW, 1, 1,
+                                  (double)NAN};
         gate_task out;
         const gate_sum sum = gate_judge(&gate_defaults, &input, 1, &out);
         if (sum.slower + sum.drifting > 0)
@@ -169,10 +169,10 @@ static void thresholds_are_the_largest_of_all(void **state)
         {1, 1.12, 1.12, 0.03, 1, GATE_SLOWER, true},
         {1, 0.9, 0.9, 0.01, 1, GATE_FASTER, true},
         {0.01, 0.0108, 0.0108, 0.001, 1, GATE_SAME, false}, /* 0.8 us */
-        {1, 1.1, 1.1, NAN, 1, GATE_SAME, false},            /* noise unknown: 15 % */
-        {1, 1.2, 1.2, NAN, 1, GATE_SLOWER, true},
-        {NAN, 1.2, 1.2, 0.001, 1, GATE_UNJUDGED, false},
-        {1, NAN, NAN, 0.001, 1, GATE_UNJUDGED, false},
+        {1, 1.1, 1.1, (double)NAN, 1, GATE_SAME, false},    /* noise unknown: 15 % */
+        {1, 1.2, 1.2, (double)NAN, 1, GATE_SLOWER, true},
+        {(double)NAN, 1.2, 1.2, 0.001, 1, GATE_UNJUDGED, false},
+        {1, (double)NAN, (double)NAN, 0.001, 1, GATE_UNJUDGED, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         const gate_times input = {&cases[i].before,
