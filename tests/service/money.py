@@ -164,7 +164,8 @@ def test_an_answer_that_is_recorded_is_never_asked_for_again(place):
     done = place.run("eval", "--resume", "latest")
     exits(done, 0)
     lost = place.count("charge", "state = 'unknown'")
-    expect(len(server.log()) == len(calls(place)) + lost, len(server.log()), charges(place))
+    # A call is registered before it is sent: one that was cut in between is `unknown` and never came.
+    expect(len(calls(place)) <= len(server.log()) <= len(calls(place)) + lost, len(server.log()), charges(place))
     first = [n for text, n in asked(server).items() if INTERVIEW in text]
     expect(first == [1], "the first answer was recorded and asked for again", first)
 
