@@ -84,6 +84,12 @@ bool budget_settle(budget *self, size_t task, int64_t token, double usd, int64_t
     return true;
 }
 
+bool budget_covers(const budget *self, size_t task, double usd)
+{
+    assert(task < self->tasks);
+    return to_nano(usd) <= self->of[task].nano / BUDGET_BILLS;
+}
+
 bool budget_holds(const budget *self, size_t task)
 {
     assert(task < self->tasks);

@@ -37,6 +37,8 @@ budget_answer budget_reserve(budget *self, size_t task, int64_t token, double wo
 /* budget_settle books what the reserved call came to: usd (NaN: unknown, one attempt at its worst) and
  * `bills` further attempts that may have been billed. False: that lease has nothing reserved. */
 bool budget_settle(budget *self, size_t task, int64_t token, double usd, int64_t bills);
+/* budget_covers: is usd no more than what one attempt of the task's call was reserved at? */
+bool budget_covers(const budget *self, size_t task, double usd);
 /* budget_holds: does the task have a call in flight? */
 bool budget_holds(const budget *self, size_t task);
 /* budget_abandon books a reservation whole: nobody knows what became of its call. */

@@ -29,6 +29,7 @@ struct paid {
     budget *budget;
     door *door;
     int64_t *paused_until; /* by entrant; 0: not paused */
+    bool *unbounded;       /* by entrant: an answer cost more than was reserved for it */
     size_t entrants;
     char budget_text[ERR_TEXT_MAX],
         door_text[ERR_TEXT_MAX]; /* why an entrant was shut; "": none was */
@@ -43,6 +44,7 @@ paid *paid_create(const run *of)
                              !s->on_rate_limit || strcmp(s->on_rate_limit, "wait") == 0);
     self->entrants = of->entrant_count;
     self->paused_until = xcalloc(of->entrant_count + 1, sizeof *self->paused_until);
+    self->unbounded = xcalloc(of->entrant_count + 1, sizeof *self->unbounded);
     return self;
 }
 
@@ -53,6 +55,7 @@ void paid_destroy(paid **self)
     budget_destroy(&(*self)->budget);
     door_destroy(&(*self)->door);
     free((*self)->paused_until);
+    free((*self)->unbounded);
     free(*self);
     *self = NULL;
 }
@@ -218,6 +221,18 @@ static void budget_is_reached(coord *c, const handout_ack *to, size_t task, doub
     refuse(c, to, text);
 }
 
+/* What an entrant's calls are reserved at has proved too little: no budget holds for the next one. */
+static bool pass_bound(coord *c, const handout_ack *to, size_t task)
+{
+    static const char text[] = "an answer cost more than was reserved for it, or a model without a "
+                               "price gave it: the budget cannot be kept";
+    if (!c->paid->unbounded[entrant_of(c, task)])
+        return true;
+    shut(c, task, c->paid->budget_text, text);
+    refuse(c, to, text);
+    return false;
+}
+
 void paid_reserve(coord *c, const handout_ack *ack, const struct msg_reserve *m)
 {
     err e = {0};
@@ -236,7 +251,7 @@ void paid_reserve(coord *c, const handout_ack *ack, const struct msg_reserve *m)
         handout_acknowledge(c, ack, &e);
         return;
     }
-    if (!pass_door(c, ack, task, &guest))
+    if (!pass_bound(c, ack, task) || !pass_door(c, ack, task, &guest))
         return;
     double worst = worst_of(m);
     switch (budget_reserve(c->paid->budget, task, m->token, worst)) {
@@ -330,11 +345,22 @@ void paid_settle(coord *c, const handout_ack *ack, const struct msg_settle *m)
     submit_settle(c, ack, task, m);
 }
 
+/* A cost that is unknown though all tokens were told: the model that answered has no price. */
+static bool is_beyond(const budget *b, size_t task, const call_record *record)
+{
+    if (isnan(record->cost_usd))
+        return record->tokens_in >= 0 && record->tokens_out >= 0;
+    return !budget_covers(b, task, record->cost_usd);
+}
+
 void paid_answered(coord *c, size_t task, int64_t token, const call_record *record)
 {
     const door_guest guest = {record->provider, record->model};
+    bool beyond = budget_limit(c->paid->budget) > 0 && budget_holds(c->paid->budget, task) &&
+                  is_beyond(c->paid->budget, task, record);
     if (!budget_settle(c->paid->budget, task, token, record->cost_usd, record->unknown_bills))
         return;
+    c->paid->unbounded[entrant_of(c, task)] |= beyond;
     door_answered(c->paid->door, &guest);
     door_leave(c->paid->door, &guest, record->attempts > 1 ? record->attempts - 1 : 0,
                record->tokens_out > 0 ? record->tokens_out : 0);

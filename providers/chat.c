@@ -308,11 +308,6 @@ void chat_classify(reply *self, int64_t status, const json *body)
         reply_refuse(self, message);
         return;
     }
-    if (status == 200 && code >= 300 && code <= 599) {
-        bool billed = self->text.size > 0;
-        reply_fail(self, code, words, said, message);
-        self->fault.billed = billed;
-        return;
-    }
-    reply_fail(self, status, words, said, message);
+    bool inside = status == 200 && code >= 300 && code <= 599;
+    reply_fail(self, inside ? code : status, words, said, message);
 }

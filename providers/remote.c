@@ -269,7 +269,6 @@ static void read_stream_end(attempt *a)
     }
     if (a->reply.fault.class == FAULT_NONE && !a->reply.ended) {
         fault_set(&a->reply.fault, FAULT_SERVER, "the stream was cut before its end");
-        a->reply.fault.billed = true;
     }
 }
 
@@ -289,7 +288,6 @@ static void transfer_fault(attempt *a, const err *why)
         return; /* the reply itself said more; or all was there before the connection broke */
     }
     fault_set(&a->reply.fault, classes[end], "%s", why->text);
-    a->reply.fault.billed = a->http.sent;
     a->reply.fault.final = end == HTTP_END_CERTIFICATE || end == HTTP_END_FAILED;
     a->reply.fault.cancelled = end == HTTP_END_CANCELLED;
 }
@@ -308,8 +306,15 @@ static void check_window(const question *q, attempt *a)
                   "the server read only %lld tokens of a prompt of %zu bytes: its context window "
                   "is too small",
                   (long long)read, q->prompt_bytes);
-        a->reply.fault.billed = true;
     }
+}
+
+/* Work begins when a provider says 200, whatever it says after; who says nothing may have begun. Only a
+ * status that refuses the request tells that nothing is owed. */
+static bool may_be_billed(const http_reply *got)
+{
+    enum { FIRST_REFUSAL = 300 };
+    return got->sent && got->status < FIRST_REFUSAL;
 }
 
 /* The request id helps whoever asks the provider about it. */
@@ -344,8 +349,9 @@ static void try_once(question *q, attempt *a)
         found->wait_ms = a->told.retry_ms;
     }
     name_request(q->from, a);
+    found->billed = found->class != FAULT_NONE && may_be_billed(&a->http);
     q->attempts++;
-    q->unknown_bills += found->class != FAULT_NONE && found->billed;
+    q->unknown_bills += found->billed;
 }
 
 static void attempt_fini(attempt *a)

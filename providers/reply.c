@@ -33,7 +33,6 @@ void reply_odd_stop(reply *self, const char *word)
 {
     fault_set(&self->fault, FAULT_BAD_RESPONSE, "the answer ended with '%.64s', which is no answer",
               word);
-    self->fault.billed = true;
 }
 
 void reply_add_text(reply *self, const char *text)
@@ -115,7 +114,6 @@ void reply_fail(reply *self, int64_t status, const reply_word *words, const char
               inside ? "" : code, inside || message[0] == '\0' ? "" : ": ",
               inside && message[0] == '\0' ? "the provider reports an error" : message);
     self->fault.final = known != NULL && known->final;
-    self->fault.billed = inside && self->text.size > 0;
 }
 
 void reply_refuse(reply *self, const char *why)
@@ -128,5 +126,4 @@ void reply_refuse(reply *self, const char *why)
 void reply_bad(reply *self, const char *what)
 {
     fault_set(&self->fault, FAULT_BAD_RESPONSE, "%s", what);
-    self->fault.billed = true;
 }

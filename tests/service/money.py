@@ -113,6 +113,38 @@ def test_many_nodes_do_not_pass_a_budget(place):
     expect(place.count("charge", "state = 'open'") == 0)
 
 
+def test_a_stream_that_was_begun_may_be_on_the_bill(place):
+    """Status 200 and an error before any text: asked twice, and both count until the budget is used up."""
+    server = Server(place, gold(), KEY)
+    exits(evaluate(place, f"{MODEL}@{server.base}"), 0)
+    first = min(row[1] for row in charges(place))  # the interview's
+    place.db.unlink()
+    server.ask("/_script", {"rules": [{"steps": [{"error": "overloaded", "inside": True}]}]})
+    budget = 3 * first
+    done = evaluate(place, f"{MODEL}@{server.base}", "--budget-usd", budget)
+    exits(done, 4)
+    expect(len(server.log()) == 2, "a stream that was begun is tried again for free", len(server.log()))
+    expect([row[0] for row in charges(place)] == ["failed"], charges(place))
+    _, worst, known, unknown, bills = charges(place)[0]
+    expect(known is None and bills == 2 and abs(unknown - 2 * worst) < 1e-12, charges(place))
+
+
+def test_an_answer_of_another_model_that_costs_more_ends_a_budget(place):
+    """The one thing that a reservation cannot bound: the provider answers with a model that was not asked."""
+    full = {"in": 0, "out": 32000, "cache_read": 0, "cache_write": 0}
+    for number, model in enumerate(("claude-fable-5-1", "claude-unheard-of")):
+        server = Server(place, gold(model=model, usage=full), KEY)
+        place.db, place.out = place.dir / f"{number}.db", place.dir / f"out{number}"
+        done = evaluate(place, f"{MODEL}@{server.base}", "--budget-usd", 100, "--samples", 3, "--slots", 1)
+        exits(done, 4)
+        expect("the budget cannot be kept" in done.stderr, done.stderr)
+        expect(len(server.log()) == len(calls(place)) == 1, "it was asked again", calls(place))
+        worst = max(row[1] for row in charges(place))
+        booked = 32000 * 50e-6 if number == 0 else worst
+        expect(abs(charged(place) - booked) < 1e-9, charges(place))
+        expect(number == 1 or booked > worst)
+
+
 def kill(place, run):
     node = local_node_of(run)
     os.kill(run.pid, signal.SIGKILL)

@@ -26,6 +26,7 @@ static void a_call_that_does_not_fit_waits_or_is_refused(void **state)
     SCOPED(budget_destroy) budget *b = budget_create(3, 1.0, 0.1);
     assert_int_equal(budget_reserve(b, 0, 7, 0.2), BUDGET_RESERVED); /* 0.4 */
     assert_true(budget_holds(b, 0));
+    assert_true(budget_covers(b, 0, 0.2) && !budget_covers(b, 0, 0.2000001));
     assert_int_equal(budget_reserve(b, 1, 8, 0.3), BUDGET_WAIT);     /* 0.6: 0 may cost less */
     assert_int_equal(budget_reserve(b, 1, 8, 0.46), BUDGET_REACHED); /* 0.92 and 0.1: never */
     assert_false(budget_settle(b, 0, 6, 0.05, 0));                   /* another lease */

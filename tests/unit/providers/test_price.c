@@ -101,6 +101,21 @@ static void what_is_not_known_costs_null(void **state)
     near(price_of_call("anthropic", "claude-opus-5-5", last_november, &silent), 4);
 }
 
+/* Google answers for some models with their successors: what is reserved must be enough for those. */
+static void a_known_successor_costs_no_more(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *asked, *served;
+    } pairs[] = {{"gemini-3.7-flash", "gemini-3.8-flash"}};
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+        for (int64_t when = last_november; when <= new_year; when += PRICE_LATER_MS) {
+            double asked = price_worst("gemini", pairs[i].asked, when, 1000000, 1000000);
+            assert_true(price_worst("gemini", pairs[i].served, when, 1000000, 1000000) <= asked);
+        }
+    }
+}
+
 static void a_long_prompt_counts_with_its_cached_part(void **state)
 {
     (void)state;
@@ -114,6 +129,7 @@ int main(void)
                                        cmocka_unit_test(a_price_is_found_by_model_day_and_length),
                                        cmocka_unit_test(buckets_are_charged_apart),
                                        cmocka_unit_test(what_is_not_known_costs_null),
+                                       cmocka_unit_test(a_known_successor_costs_no_more),
                                        cmocka_unit_test(a_long_prompt_counts_with_its_cached_part)};
     return cmocka_run_group_tests_name("price", tests, NULL, NULL);
 }

@@ -400,6 +400,40 @@ static void what_may_have_been_billed_is_asked_again_once(void **state)
     }
 }
 
+static void whoever_said_200_may_bill_and_whoever_refused_may_not(void **state)
+{
+    static const struct {
+        const char *step;
+        bool streams_only;
+        int64_t bills;
+    } cases[] = {
+        {"{\"error\": \"overloaded\", \"inside\": true, \"stream\": true}", true, 2},
+        {"{\"status\": 200, \"body\": {\"error\": {\"code\": 503, \"message\": \"later\"}}}", false,
+         2},
+        {"{\"status\": 200, \"body\": \"<html>\"}", false, 2},
+        {"{\"text\": \"lost\", \"mode\": \"cut\", \"at\": 0}", false, 2},
+        {"{\"status\": 503, \"body\": \"<html>\"}", false, 0},
+        {"{\"error\": \"rate_limit\", \"headers\": {\"retry-after-ms\": \"1\"}}", false, 0}};
+    for (size_t b = 0; b < BACK_ENDS; b++) {
+        for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+            if (cases[i].streams_only && back_ends[b].ops == &compat_remote) {
+                continue; /* does not stream */
+            }
+            provider_answer answer;
+            char tag[16];
+            err e;
+            snprintf(tag, sizeof(tag), "-u%zu", i);
+            fake_provider_steps(*state, cases[i].step);
+            assert_int_equal(ask(*state, &back_ends[b], tag, &answer, &e), -1);
+            if (answer.trouble.unknown_bills != cases[i].bills) {
+                fail_msg("%s, step %zu: %s", back_ends[b].model, i, e.text);
+            }
+            assert_int_equal(answer.trouble.attempts,
+                             cases[i].bills > 0 ? 2 : quick.retry.attempts);
+        }
+    }
+}
+
 static void a_stream_cut_anywhere_is_never_an_answer(void **state)
 {
     for (size_t b = 0; b < BACK_ENDS; b++) {
@@ -680,6 +714,7 @@ int main(void)
         cmocka_unit_test(a_wait_past_the_cap_is_not_waited_for),
         cmocka_unit_test(attempts_have_an_end),
         cmocka_unit_test(what_may_have_been_billed_is_asked_again_once),
+        cmocka_unit_test(whoever_said_200_may_bill_and_whoever_refused_may_not),
         cmocka_unit_test(a_stream_cut_anywhere_is_never_an_answer),
         cmocka_unit_test(stops_are_answers),
         cmocka_unit_test(an_odd_stop_is_no_answer),
