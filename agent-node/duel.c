@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "agent-node/measure.h"
+#include "agent-node/opponent.h"
 #include "agent-node/roofline.h"
 #include "agent-node/runner/timing/ce_timing.h"
 #include "agent-node/trial.h"
@@ -51,7 +52,8 @@ typedef struct duel {
     runner_verdict *verdict;
     watch *watch;
     rng coin;
-    trial trial; /* the process under way */
+    trial trial;    /* the process under way */
+    opponent other; /* its other side */
     judge_staging staging;
     int64_t salt, seed;
     bool chained;
@@ -85,6 +87,8 @@ static void end_process(duel *d)
 static void duel_fini(duel *d)
 {
     end_process(d);
+    trial_fini(&d->trial);
+    opponent_fini(&d->other);
     watch_stop(&d->watch);
     json_destroy(&d->raw_pairs);
     json_destroy(&d->raw_looks);
@@ -100,6 +104,7 @@ static void duel_init(duel *d, const duel_request *ask, runner_verdict *verdict)
                                             .problem = ask->p->spec->problem});
     d->seed = trial_seed(ask->p->spec, "order", ask->number);
     rng_init(&d->coin, (uint64_t)d->seed);
+    opponent_init(&d->other, ask->mode, ask->rival);
     d->raw_pairs = json_new_array();
     d->raw_looks = json_new_array();
     verdict_ok(verdict);
@@ -141,11 +146,15 @@ static int draw(duel *d, err *e)
     return judge_draw(d->trial.judge, &request, &d->staging, e);
 }
 
-static int arm_baseline(duel *d, bool first, err *e)
+static int arm_other(duel *d, bool first, err *e)
 {
-    SCOPED(judge_timing_fini) judge_timing armed = {0};
-    judge_arm_request request = {.mode = d->ask->mode, .chained = d->chained, .settle = first};
-    return judge_arm(d->trial.judge, &request, &armed, e);
+    const opponent_arm request = {.staging = &d->staging,
+                                  .slots = d->slots,
+                                  .salt = d->salt,
+                                  .deadline_ms = BLOCK_MS,
+                                  .chained = d->chained,
+                                  .settle = first};
+    return opponent_arm_in(&d->other, &d->trial, d->ask->held, &request, e);
 }
 
 static int arm_candidate(duel *d, bool first, err *e)
@@ -173,7 +182,7 @@ static int open_process(duel *d, err *e)
         return -1;
     if (!verdict_is_ok(d->verdict))
         return 0;
-    if (draw(d, e) != 0 || arm_baseline(d, first, e) != 0)
+    if (draw(d, e) != 0 || arm_other(d, first, e) != 0)
         return -1;
     return arm_candidate(d, first, e);
 }
@@ -193,18 +202,31 @@ static int compare_kept(duel *d, size_t i, err *e)
     return 0;
 }
 
-/* close_process compares what was kept and looks at canaries and at the baseline's own outputs. */
-static int close_process(duel *d, err *e)
+/* start_ahead: where another process follows for certain, its runners come up while this one's outputs
+ * are compared and the next inputs drawn: nothing is timed then. */
+static int start_ahead(duel *d, bool more, err *e)
 {
-    SCOPED(judge_comparison_fini) judge_comparison baseline = {0};
+    if (!more || d->blocked != NULL)
+        return 0;
+    return trial_ahead(&d->trial, d->ask->held, e) != 0
+               ? -1
+               : opponent_ahead(&d->other, d->ask->held, e);
+}
+
+/* close_process compares what was kept and looks at canaries and at the baseline's own outputs. */
+static int close_process(duel *d, bool more, err *e)
+{
+    bool sound = false;
+    if (start_ahead(d, more, e) != 0)
+        return -1;
     for (size_t i = 0; i < d->kept_count && verdict_is_ok(d->verdict); i++)
         if (compare_kept(d, i, e) != 0)
             return -1;
     if (verdict_is_ok(d->verdict) && runner_proc_disarm(d->trial.runner, d->verdict, e) != 0)
         return -1;
-    if (judge_disarm(d->trial.judge, &baseline, e) != 0)
+    if (opponent_disarm(&d->other, &sound, e) != 0)
         return -1;
-    if (!baseline.equal)
+    if (!sound)
         d->blocked = "baseline";
     end_process(d);
     d->processes++;
@@ -246,13 +268,13 @@ static int candidate_block(duel *d, side_block *out, err *e)
 
 static int baseline_block(duel *d, side_block *out, err *e)
 {
-    SCOPED(judge_timing_fini) judge_timing timing = {0};
-    if (judge_block(d->trial.judge, DUEL_SAMPLES, DUEL_UNTIMED, &timing, e) != 0)
+    opponent_block block = {
+        .ms = out->ms, .samples = DUEL_SAMPLES, .untimed = DUEL_UNTIMED, .deadline_ms = BLOCK_MS};
+    if (opponent_take(&d->other, &block, e) != 0)
         return -1;
-    memcpy(out->ms, timing.samples, sizeof out->ms);
-    out->host_ms = timing.host_ms;
-    out->event_ms = timing.event_ms;
-    out->suspect = timing.suspect > 0;
+    out->host_ms = block.host_ms;
+    out->event_ms = block.event_ms;
+    out->suspect = block.suspect;
     return 0;
 }
 
@@ -341,7 +363,7 @@ static bool goes_on(duel *d)
     return verdict_is_ok(d->verdict) && d->blocked == NULL;
 }
 
-static int run_process(duel *d, int pairs, err *e)
+static int run_process(duel *d, int pairs, bool more, err *e)
 {
     int wanted = d->pairs + pairs;
     if (open_process(d, e) != 0)
@@ -349,7 +371,7 @@ static int run_process(duel *d, int pairs, err *e)
     while (goes_on(d) && d->pairs < wanted)
         if (take_pair(d, e) != 0)
             return -1;
-    return verdict_is_ok(d->verdict) ? close_process(d, e) : 0;
+    return verdict_is_ok(d->verdict) ? close_process(d, more, e) : 0;
 }
 
 /* ---- looks ---- */
@@ -384,8 +406,9 @@ static int run_looks(duel *d, err *e)
 {
     d->baseline_first = rng_below(&d->coin, 2) == 1;
     for (int i = 0; i < PAIRED_LOOKS && goes_on(d); i++) {
-        for (int k = 0; k < paired_looks[i].processes && goes_on(d); k++)
-            if (run_process(d, paired_looks[i].pairs_each, e) != 0)
+        const paired_look *next = &paired_looks[i];
+        for (int k = 0; k < next->processes && goes_on(d); k++)
+            if (run_process(d, next->pairs_each, k + 1 < next->processes, e) != 0)
                 return -1;
         look(d);
         if (paired_decided(&d->result, d->ask->quick))

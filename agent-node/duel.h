@@ -21,9 +21,10 @@ typedef struct duel_request {
     const pipeline *p;
     lane *held;
     const candidate *c;
-    const char *mode;   /* the baseline */
-    double baseline_ms; /* its first estimate */
-    int64_t number;     /* makes inputs and order fresh */
+    const char *mode;       /* the baseline */
+    const candidate *rival; /* self-tests: a kernel to compare with instead; `mode` is its name */
+    double baseline_ms;     /* first estimate of the other side; INFINITY: none */
+    int64_t number;         /* makes inputs and order fresh */
     bool quick; /* a repair round: any verdict ends the looking, however wide the interval */
 } duel_request;
 

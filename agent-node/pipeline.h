@@ -40,6 +40,8 @@ typedef struct candidate {
     hash source_hash, plan_hash;
     plan *plan;
     compile_result compiled;
+    const char
+        *alias; /* whose entry of the fake device's script it has; NULL: the problem's. Borrowed */
 } candidate;
 void candidate_destroy(candidate **self);
 struct pipeline;

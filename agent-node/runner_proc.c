@@ -45,6 +45,7 @@ struct runner_proc {
     int errors;    /* memory file: the child's stderr */
     message hello; /* facts point into it */
     runner_facts facts;
+    bool greeted;    /* hello has come */
     bool candidate;  /* whose turn it is */
     bool dead;       /* nothing more can be asked */
     int64_t samples; /* of all blocks since arming */
@@ -252,6 +253,35 @@ static int receive(runner_proc *p, exchange *x, err *e)
     }
 }
 
+static void read_facts(runner_proc *p)
+{
+    const struct msg_runner_hello *h = &p->hello.body.runner_hello;
+    p->facts = (runner_facts){.kind = h->kind,
+                              .name = h->name,
+                              .uuid = h->uuid,
+                              .arch = h->arch,
+                              .cc = h->cc,
+                              .sm_count = h->sm_count,
+                              .l2_bytes = h->l2_bytes,
+                              .memory_bytes = h->memory_bytes,
+                              .shared_per_block = h->shared_per_block,
+                              .threads_per_block = h->threads_per_block,
+                              .driver = h->driver};
+}
+
+static int await_hello(runner_proc *p, err *e)
+{
+    exchange x = {.want = MSG_RUNNER_HELLO};
+    if (receive(p, &x, e) < 0)
+        return -1;
+    if (!x.answered)
+        return err_set(e, ERR_PROTOCOL, "the runner ended before it said hello");
+    p->hello = x.answer;
+    p->greeted = true;
+    read_facts(p);
+    return 0;
+}
+
 static int ask(runner_proc *p, const message *request, exchange *x, err *e)
 {
     err why = {0};
@@ -346,6 +376,8 @@ int runner_proc_load(runner_proc *self, const runner_candidate *candidate, runne
     SCOPED(message_fini) message m;
     message_init(&m, MSG_RUNNER_LOAD);
     struct msg_runner_load *l = &m.body.runner_load;
+    if (!self->greeted && await_hello(self, e) < 0)
+        return -1;
     message_set_bytes(strcmp(self->facts.kind, "emu") == 0 ? &l->ptx : &l->cubin, candidate->cubin,
                       candidate->cubin_size);
     message_set_str(&l->contract, candidate->contract);
@@ -498,35 +530,7 @@ void runner_timing_fini(runner_timing *self)
 
 /* ---- life ---- */
 
-static void read_facts(runner_proc *p)
-{
-    const struct msg_runner_hello *h = &p->hello.body.runner_hello;
-    p->facts = (runner_facts){.kind = h->kind,
-                              .name = h->name,
-                              .uuid = h->uuid,
-                              .arch = h->arch,
-                              .cc = h->cc,
-                              .sm_count = h->sm_count,
-                              .l2_bytes = h->l2_bytes,
-                              .memory_bytes = h->memory_bytes,
-                              .shared_per_block = h->shared_per_block,
-                              .threads_per_block = h->threads_per_block,
-                              .driver = h->driver};
-}
-
-static int await_hello(runner_proc *p, err *e)
-{
-    exchange x = {.want = MSG_RUNNER_HELLO};
-    if (receive(p, &x, e) < 0)
-        return -1;
-    if (!x.answered)
-        return err_set(e, ERR_PROTOCOL, "the runner ended before it said hello");
-    p->hello = x.answer;
-    read_facts(p);
-    return 0;
-}
-
-runner_proc *runner_proc_start(const runner_options *options, err *e)
+runner_proc *runner_proc_spawn(const runner_options *options, err *e)
 {
     SCOPED(runner_proc_destroy) runner_proc *p = xcalloc(1, sizeof *p);
     int ends[2];
@@ -541,7 +545,13 @@ runner_proc *runner_proc_start(const runner_options *options, err *e)
     p->fd = ends[0];
     int rc = spawn(p, options, ends[1], e);
     close(ends[1]);
-    return rc < 0 || await_hello(p, e) < 0 ? NULL : TAKE(p);
+    return rc < 0 ? NULL : TAKE(p);
+}
+
+runner_proc *runner_proc_start(const runner_options *options, err *e)
+{
+    SCOPED(runner_proc_destroy) runner_proc *p = runner_proc_spawn(options, e);
+    return p == NULL || await_hello(p, e) < 0 ? NULL : TAKE(p);
 }
 
 void runner_proc_destroy(runner_proc **self)

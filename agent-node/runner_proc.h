@@ -91,7 +91,10 @@ typedef struct runner_timing {
     size_t kept_count;
 } runner_timing;
 
+/* runner_proc_start waits until the device is up; runner_proc_spawn does not: runner_proc_load does then,
+ * and facts are there after it. */
 runner_proc *runner_proc_start(const runner_options *options, err *e);
+runner_proc *runner_proc_spawn(const runner_options *options, err *e);
 void runner_proc_destroy(runner_proc **self);
 const runner_facts *runner_proc_facts(const runner_proc *self);
 

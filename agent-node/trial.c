@@ -9,8 +9,9 @@
 #include "common/scoped.h"
 #include "common/xalloc.h"
 
-static runner_proc *start_runner(const pipeline *p, const lane *held, err *e)
+static runner_proc *spawn_runner(const trial *self, const lane *held, err *e)
 {
+    const pipeline *p = self->p;
     SCOPED(scoped_free) char *here = file_self_dir(e);
     if (here == NULL) {
         return NULL;
@@ -19,14 +20,15 @@ static runner_proc *start_runner(const pipeline *p, const lane *held, err *e)
     runner_options options = {.binary = binary,
                               .device = lane_get_facts(held)->device,
                               .fake_script = p->node->settings->fake,
-                              .problem = p->spec->problem};
-    return runner_proc_start(&options, e);
+                              .problem =
+                                  self->c->alias != NULL ? self->c->alias : p->spec->problem};
+    return runner_proc_spawn(&options, e);
 }
 
 static int load(trial *self, lane *held, runner_verdict *verdict, err *e)
 {
     const candidate *c = self->c;
-    self->runner = start_runner(self->p, held, e);
+    self->runner = self->next != NULL ? TAKE(self->next) : spawn_runner(self, held, e);
     if (self->runner == NULL) {
         return -1;
     }
@@ -59,9 +61,18 @@ int trial_renew(trial *self, lane *held, runner_verdict *verdict, err *e)
     return load(self, held, verdict, e);
 }
 
+int trial_ahead(trial *self, const lane *held, err *e)
+{
+    if (self->next == NULL) {
+        self->next = spawn_runner(self, held, e);
+    }
+    return self->next != NULL ? 0 : -1;
+}
+
 void trial_fini(trial *self)
 {
     runner_proc_destroy(&self->runner);
+    runner_proc_destroy(&self->next);
 }
 
 static int64_t seed_from(const hash_part *parts, size_t count)

@@ -19,6 +19,7 @@ typedef struct trial {
     const candidate *c;
     judge *judge;
     runner_proc *runner;
+    runner_proc *next; /* started ahead, for the next renewal; or NULL */
 } trial;
 
 /* trial_open starts a fresh runner and loads the candidate. */
@@ -26,6 +27,9 @@ int trial_open(trial *self, const pipeline *p, lane *held, const candidate *c,
                runner_verdict *verdict, err *e);
 /* trial_renew ends the runner and starts a fresh one with the same candidate; the judge stays as it is. */
 int trial_renew(trial *self, lane *held, runner_verdict *verdict, err *e);
+/* trial_ahead starts the runner of the next renewal: its context comes up while something else is done.
+ * Not while something is timed. */
+int trial_ahead(trial *self, const lane *held, err *e);
 void trial_fini(trial *self);
 
 /* trial_seed is a secret of this task: equal arguments give equal seeds, in [0, 2^62). */
