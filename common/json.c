@@ -29,6 +29,7 @@ static inline int same(const json_t *a, const json_t *b)
 #include "common/json.h"
 
 #include <assert.h>
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,7 +231,9 @@ static size_t plain_run(const char *text, size_t size)
     size_t at = 0;
     while (at < size) {
         unsigned char c = (unsigned char)text[at];
-        size_t step = c < 0x20 || c == '"' || c == '\\' ? 0 : str_utf8_step(text + at, size - at);
+        size_t step = c < 0x20 || c == '"' || c == '\\' ? 0
+                      : c < 0x80                        ? 1
+                                                        : str_utf8_step(text + at, size - at);
         if (step == 0)
             break;
         at += step;
@@ -259,13 +262,37 @@ void json_quote(buf *out, const char *text, size_t size)
     buf_puts(out, "\"");
 }
 
-/* put_real writes the shortest decimal that reads back as the same double, always as a real. */
-static void put_real(buf *out, double value)
+/* short_decimal: millionths, where they are the number exactly as it would be read back. Most numbers in
+ * reports are, and printf with strtod is slow. */
+static bool short_decimal(double value, char text[REAL_TEXT])
+{
+    if (!(value >= 1e-4 && value < 1e9))
+        return false;
+    const double millionths = nearbyint(value * 1e6);
+    if (millionths / 1e6 != value)
+        return false;
+    const int64_t whole = (int64_t)millionths / 1000000;
+    int rest = (int)((int64_t)millionths % 1000000), digits = 6;
+    for (; digits > 1 && rest % 10 == 0; digits--)
+        rest /= 10;
+    snprintf(text, REAL_TEXT, "%" PRId64 ".%0*d", whole, digits, rest);
+    return true;
+}
+
+void json_number(buf *out, double value)
 {
     char text[REAL_TEXT];
+    if (!isfinite(value)) {
+        buf_puts(out, "null");
+        return;
+    }
+    if (short_decimal(value, text)) {
+        buf_puts(out, text);
+        return;
+    }
     for (int digits = 15; digits <= 17; digits++) {
         snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
+        if (digits == 17 || strtod(text, NULL) == value)
             break;
     }
     buf_puts(out, text);
@@ -346,7 +373,7 @@ static void dump_value(dumper *d, const json_t *value)
         buf_printf(&d->out, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
         return;
     case JSON_TYPE_REAL:
-        put_real(&d->out, json_real_value(value));
+        json_number(&d->out, json_real_value(value));
         return;
     case JSON_TYPE_STRING:
         json_quote(&d->out, json_string_value(value), json_string_length(value));

@@ -66,6 +66,9 @@ char *json_dump_pretty(const json *value);
 /* json_quote appends text as a JSON string, quotes included; invalid UTF-8 and NUL become U+FFFD. */
 struct buf;
 void json_quote(struct buf *out, const char *text, size_t size);
+/* json_number appends the shortest decimal that reads back as the same double, always as a real; null for
+ * NaN and ±Inf. */
+void json_number(struct buf *out, double value);
 
 /* ---- look (no complaint) ---- */
 json_type json_typeof(const json *value); /* NULL counts as null */

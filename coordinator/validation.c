@@ -309,7 +309,7 @@ static void add_complaints(const validation *self, const verdict *v, buf *out)
         SCOPED(scoped_free)
         char *must = docket_expect_text(docket_expectation(&k->must, k->task->outcome.device_kind));
         buf_printf(out, "    %s must be %s and is ", k->must.name, must);
-        text_outcome(out, k->task);
+        text_result(out, k->task->state, k->task->outcome.result, k->task->outcome.detail);
         buf_printf(out, "%s%s\n", k->task->outcome.text ? ": " : "",
                    k->task->outcome.text ? k->task->outcome.text : "");
     }
@@ -380,7 +380,7 @@ static void add_kernel(const kernel *k, buf *out)
     SCOPED(scoped_free)
     char *must = docket_expect_text(docket_expectation(&k->must, r->device_kind));
     buf_printf(out, "| %s | %s | %s | ", k->task->problem, k->must.name, must);
-    text_outcome(out, k->task);
+    text_result(out, k->task->state, k->task->outcome.result, k->task->outcome.detail);
     buf_printf(out, " | %s | ", k->fits ? "yes" : "**NO**");
     text_cell(out, k->must.why ? k->must.why : "");
     buf_puts(out, " | ");

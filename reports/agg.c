@@ -13,7 +13,7 @@
 
 const double agg_thresholds[AGG_THRESHOLDS] = {0, 0.5, 1, 1.5, 2, 4};
 
-static void count_failure(agg *a, const result_row *r)
+static void count_failure(agg *a, const board_outcome *r)
 {
     const char *stage = r->stage != NULL ? r->stage : "";
     for (size_t i = 0; i < a->failure_count; i++)
@@ -96,7 +96,7 @@ static speed_set *speeds_create(const board *b)
 {
     speed_set *speeds = xcalloc(b->entrant_count + 1, sizeof *speeds);
     for (size_t i = 0; i < b->entrant_count; i++) {
-        size_t room = b->entrants[i].run->tasks.count + 1;
+        size_t room = (size_t)b->entrants[i].run->counts.planned + 1;
         speeds[i].in_scope = xcalloc(2 * room, sizeof(double));
         speeds[i].gemm = speeds[i].in_scope + room;
     }

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/intern.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
 #include "store/query.h"
+#include "store/score.h"
 
 /* Why a device kind has no times to show, whatever was stored. */
 typedef struct silence {
@@ -35,10 +37,7 @@ static int read_run(store_tx *tx, const char *name, board_run *out, err *e)
         return -1;
     const char *id = out->row.id;
     if (problem_list_read(tx, id, &out->problems, e) < 0 ||
-        entrant_list_read(tx, id, &out->entrants, e) < 0 ||
-        task_list_read(tx, id, "synthesize", &out->tasks, e) < 0 ||
-        usage_list_read(tx, id, &out->usage, e) < 0 ||
-        spend_list_read(tx, id, &out->spend, e) < 0 || run_count(tx, id, &out->counts, e) < 0)
+        entrant_list_read(tx, id, &out->entrants, e) < 0 || run_count(tx, id, &out->counts, e) < 0)
         return -1;
     return query_ranked(tx, id, &out->ranked, e);
 }
@@ -108,19 +107,7 @@ static bool find_entrant(const board *b, int64_t id, size_t *out)
     return false;
 }
 
-/* Tasks come in suite order, so the next one is at `hint` or just after it. */
-static const problem_row *find_problem(const board_run *run, const char *id, size_t *hint)
-{
-    for (size_t n = 0; n < run->problems.count; n++, (*hint)++) {
-        if (*hint == run->problems.count)
-            *hint = 0;
-        if (strcmp(run->problems.rows[*hint].id, id) == 0)
-            return &run->problems.rows[*hint];
-    }
-    return NULL;
-}
-
-static const char *why_unfinished(const task_row *row)
+static const char *why_unfinished(const board_row *row)
 {
     static const char *const words[] = {"not run yet", "still running", "", "the harness gave up"};
     return row->error != NULL && row->state == TASK_FAILED ? row->error : words[row->state];
@@ -134,45 +121,179 @@ static const char *silent_about(const char *kind)
     return NULL;
 }
 
-static void judge_numbers(board_task *t)
+static void judge_numbers(board_task *t, const result_row *r, intern *texts)
 {
-    const result_row *r = &t->row->outcome;
     const char *silent = silent_about(r->device_kind);
     t->speedup = t->candidate_ms = t->baseline_ms = t->ci_low = t->ci_high = (double)NAN;
     if (t->row->state != TASK_DONE) {
         t->reason = why_unfinished(t->row);
     } else if (silent != NULL) {
-        t->reason = r->result == OUTCOME_OK || r->reason == NULL ? silent : r->reason;
+        t->reason =
+            r->result == OUTCOME_OK || r->reason == NULL ? silent : intern_text(texts, r->reason);
     } else {
         t->speedup = r->speedup;
         t->candidate_ms = r->candidate_ms;
         t->baseline_ms = r->baseline_ms;
-        t->verdict = r->verdict;
+        t->verdict = intern_text(texts, r->verdict);
         t->ci_low = r->ci_low;
         t->ci_high = r->ci_high;
-        t->reason = isnan(r->speedup) ? r->reason : NULL;
+        t->reason = isnan(r->speedup) ? intern_text(texts, r->reason) : NULL;
     }
 }
 
-static void list_tasks(board *b)
+/* ---- tasks, packed as they are read ---- */
+
+typedef struct packing {
+    board *b;
+    const board_run *run;
+    size_t problem;           /* of the task before; tasks come in suite order */
+    const board_facts *facts; /* of the task before */
+} packing;
+
+static const board_facts *keep_facts(board *b, const board_facts *facts)
 {
-    size_t room = 0;
-    for (size_t r = 0; r < b->run_count; r++)
-        room += b->runs[r].tasks.count;
-    b->tasks = xcalloc(room + 1, sizeof *b->tasks);
-    for (size_t r = 0; r < b->run_count; r++) {
-        const board_run *run = &b->runs[r];
-        size_t hint = 0;
-        for (size_t i = 0; i < run->tasks.count; i++) {
-            board_task *t = &b->tasks[b->task_count];
-            *t = (board_task){.run = run, .row = &run->tasks.rows[i], .usage = &run->usage.rows[i]};
-            t->problem = find_problem(run, t->row->problem, &hint);
-            if (!find_entrant(b, t->row->entrant, &t->entrant))
-                continue;
-            judge_numbers(t);
-            b->task_count++;
-        }
+    for (size_t i = 0; i < b->facts_count; i++)
+        if (memcmp(b->facts[i], facts, sizeof *facts) == 0)
+            return b->facts[i];
+    board_facts *fresh = xmalloc(sizeof *fresh);
+    *fresh = *facts;
+    b->facts = xreallocarray(b->facts, b->facts_count + 1, sizeof *b->facts);
+    return b->facts[b->facts_count++] = fresh;
+}
+
+/* Texts are interned, so equal facts are equal pointers. */
+static const board_facts *pack_facts(packing *p, const task_row *task)
+{
+    intern *texts = p->b->texts;
+    const result_row *r = &task->outcome;
+    const board_facts facts = {
+        .device = intern_text(texts, r->device),
+        .device_kind = intern_text(texts, r->device_kind),
+        .device_uuid = intern_text(texts, r->device_uuid),
+        .driver = intern_text(texts, r->driver),
+        .torch = intern_text(texts, r->torch),
+        .nvrtc = intern_text(texts, r->nvrtc),
+        .node = intern_text(texts, task->node),
+        .correct_protocol = intern_text(texts, r->correct_protocol),
+        .timing_protocol = intern_text(texts, r->timing_protocol),
+        .baseline_mode = intern_text(texts, r->baseline_mode),
+    };
+    if (p->facts == NULL || memcmp(p->facts, &facts, sizeof facts) != 0)
+        p->facts = keep_facts(p->b, &facts);
+    return p->facts;
+}
+
+static const hash *pack_hash(board *b, const hash *value, const hash *before)
+{
+    if (hash_is_zero(value))
+        return NULL;
+    if (before != NULL && hash_equal(before, value))
+        return before;
+    return intern_keep(b->texts, value, sizeof *value);
+}
+
+static board_outcome pack_outcome(board *b, const result_row *r, const board_outcome *before)
+{
+    intern *texts = b->texts;
+    return (board_outcome){
+        .result = r->result,
+        .stage = intern_text(texts, r->stage),
+        .detail = intern_text(texts, r->detail),
+        .text = intern_text(texts, r->text),
+        .verdict_reason = intern_text(texts, r->verdict_reason),
+        .marks = intern_text(texts, r->marks),
+        .modelled = intern_text(texts, r->modelled),
+        .floor_ms = r->floor_ms,
+        .wall_ms = r->wall_ms,
+        .device_ms = r->device_ms,
+        .source = pack_hash(b, &r->source, before != NULL ? before->source : NULL),
+        .plan = pack_hash(b, &r->plan, before != NULL ? before->plan : NULL),
+    };
+}
+static void pack_row(packing *p, const task_row *task, board_row *row)
+{
+    board *b = p->b;
+    const board_outcome *before = b->task_count > 0 ? &(row - 1)->outcome : NULL;
+    *row = (board_row){
+        .id = intern_keep(b->texts, task->id, strlen(task->id) + 1),
+        .problem = p->run->problems.rows[p->problem].id,
+        .error = intern_text(b->texts, task->error),
+        .facts = pack_facts(p, task),
+        .sample = task->sample,
+        .leases = task->leases,
+        .state = task->state,
+        .outcome = pack_outcome(b, &task->outcome, before),
+    };
+}
+
+static void pack_usage(const usage_row *usage, board_usage *out)
+{
+    *out = (board_usage){
+        .attempts = usage->attempts,
+        .calls = usage->calls,
+        .cost_unknown = usage->cost_unknown,
+        .tokens_unknown = usage->tokens_unknown,
+        .unknown_calls = usage->unknown_calls,
+        .tokens_in = usage->tokens_in,
+        .tokens_out = usage->tokens_out,
+        .tokens_cache_read = usage->tokens_cache_read,
+        .tokens_cache_write = usage->tokens_cache_write,
+        .cost_usd = usage->cost_usd,
+        .unknown_usd = usage->unknown_usd,
+    };
+}
+
+static int pack_fn(void *arg, const task_row *task, const usage_row *usage, err *e)
+{
+    (void)e;
+    packing *p = arg;
+    board *b = p->b;
+    size_t entrant;
+    while (strcmp(p->run->problems.rows[p->problem].id, task->problem) != 0)
+        p->problem++;
+    if (!find_entrant(b, task->entrant, &entrant))
+        return 0;
+    board_row *row = &b->rows[b->task_count];
+    board_task *t = &b->tasks[b->task_count];
+    pack_row(p, task, row);
+    pack_usage(usage, &b->usage[b->task_count]);
+    *t = (board_task){.run = p->run,
+                      .row = row,
+                      .problem = &p->run->problems.rows[p->problem],
+                      .usage = &b->usage[b->task_count],
+                      .entrant = entrant};
+    judge_numbers(t, &task->outcome, b->texts);
+    b->task_count++;
+    return 0;
+}
+
+static board_protocols protocols_of(const board *b, const board_run *run)
+{
+    for (size_t i = 0; i < b->task_count; i++) {
+        const board_row *row = b->tasks[i].row;
+        if (b->tasks[i].run == run && row->state == TASK_DONE &&
+            row->facts->correct_protocol != NULL)
+            return (board_protocols){row->facts->correct_protocol, row->facts->timing_protocol};
     }
+    return (board_protocols){run->row.correct_protocol, run->row.timing_protocol};
+}
+
+static int read_tasks(store_tx *tx, board *b, err *e)
+{
+    size_t room = 1;
+    for (size_t r = 0; r < b->run_count; r++)
+        room += (size_t)b->runs[r].counts.planned;
+    b->tasks = xcalloc(room, sizeof *b->tasks);
+    b->rows = xcalloc(room, sizeof *b->rows);
+    b->usage = xcalloc(room, sizeof *b->usage);
+    for (size_t r = 0; r < b->run_count; r++) {
+        board_run *run = &b->runs[r];
+        packing p = {.b = b, .run = run};
+        if (score_each(tx, run->row.id, pack_fn, &p, &run->spend, e) < 0)
+            return -1;
+        run->protocols = protocols_of(b, run);
+    }
+    return 0;
 }
 
 static int read_fn(store_tx *tx, void *arg, err *e)
@@ -187,13 +308,13 @@ static int read_fn(store_tx *tx, void *arg, err *e)
                                 add_newest(tx, in->board, &standing, e) < 0))
         return -1;
     list_entrants(in->board, &standing);
-    list_tasks(in->board);
-    return 0;
+    return read_tasks(tx, in->board, e);
 }
 
 board *board_read(store *db, const board_ask *ask, err *e)
 {
     board *self = xcalloc(1, sizeof *self);
+    self->texts = intern_create();
     reading in = {ask, self};
     if (store_run(db, read_fn, &in, e) < 0)
         board_destroy(&self);
@@ -209,13 +330,17 @@ void board_destroy(board **self)
         run_row_fini(&b->runs[i].row);
         problem_list_fini(&b->runs[i].problems);
         entrant_list_fini(&b->runs[i].entrants);
-        task_list_fini(&b->runs[i].tasks);
-        usage_list_fini(&b->runs[i].usage);
         spend_list_fini(&b->runs[i].spend);
     }
     free(b->runs);
     free(b->entrants);
     free(b->tasks);
+    free(b->rows);
+    free(b->usage);
+    for (size_t i = 0; i < b->facts_count; i++)
+        free(b->facts[i]);
+    free(b->facts);
+    intern_destroy(&b->texts);
     free(b);
     *self = NULL;
 }
@@ -240,21 +365,11 @@ bool board_is_gemm(const problem_row *problem)
 bool board_any_kind(const board *self, const char *kind)
 {
     for (size_t i = 0; i < self->task_count; i++) {
-        const char *ran = self->tasks[i].row->outcome.device_kind;
+        const char *ran = self->tasks[i].row->facts->device_kind;
         if (ran != NULL && strcmp(ran, kind) == 0)
             return true;
     }
     return false;
-}
-
-board_protocols board_protocols_of(const run_row *run, const task_list *tasks)
-{
-    for (size_t i = 0; i < tasks->count; i++) {
-        const result_row *r = &tasks->rows[i].outcome;
-        if (tasks->rows[i].state == TASK_DONE && r->correct_protocol != NULL)
-            return (board_protocols){r->correct_protocol, r->timing_protocol};
-    }
-    return (board_protocols){run->correct_protocol, run->timing_protocol};
 }
 
 bool board_rankable(const board *self)

@@ -22,22 +22,58 @@
 
 enum { BOARD_PROVISIONAL_BELOW = 3 }; /* samples */
 
+/* What tasks ran on and by what; tasks that are alike share it. */
+typedef struct board_facts {
+    const char *device, *device_kind, *device_uuid, *driver, *torch, *nvrtc, *node;
+    const char *correct_protocol, *timing_protocol, *baseline_mode;
+} board_facts;
+
+/* Of a task what is stored, small: a report holds a million. Its times are in board_task, where they have
+ * been judged. */
+typedef struct board_outcome {
+    outcome result;                    /* OUTCOME_NOT_RUN until done */
+    const char *stage, *detail, *text; /* as in store/result.h */
+    const char *verdict_reason, *marks, *modelled;
+    double floor_ms, wall_ms, device_ms;
+    const hash *source, *plan; /* NULL: none */
+} board_outcome;
+
+typedef struct board_row {
+    const char *id, *problem, *error;
+    const board_facts *facts;
+    int64_t sample, leases;
+    task_state state;
+    board_outcome outcome;
+} board_row;
+
+/* As in store/call.h. */
+typedef struct board_usage {
+    int64_t attempts, calls, cost_unknown, tokens_unknown, unknown_calls;
+    int64_t tokens_in, tokens_out, tokens_cache_read, tokens_cache_write;
+    double cost_usd, unknown_usd;
+} board_usage;
+
+/* What the tasks of a run were checked and timed by (NULL: not timed). While none is done: what the run was
+ * started for, which need not be the device it meets. */
+typedef struct board_protocols {
+    const char *correctness, *timing;
+} board_protocols;
+
 typedef struct board_run {
     run_row row;
     problem_list problems;
     entrant_list entrants;
-    task_list tasks;  /* synthesize */
-    usage_list usage; /* one a task, same order */
     spend_list spend; /* cost by entrant and stage */
     run_counts counts;
+    board_protocols protocols;
     int64_t ranked; /* tasks in the view `ranked` */
 } board_run;
 
 typedef struct board_task {
     const board_run *run;
-    const task_row *row;
+    const board_row *row;
     const problem_row *problem;
-    const usage_row *usage;
+    const board_usage *usage;
     size_t entrant;     /* index in board.entrants */
     double speedup;     /* NaN with reason */
     const char *reason; /* NULL when there is a speedup */
@@ -58,6 +94,11 @@ typedef struct board {
     size_t entrant_count;
     board_task *tasks; /* run after run, each by problem, entrant, sample */
     size_t task_count;
+    board_row *rows; /* one a task, same order */
+    board_usage *usage;
+    board_facts **facts; /* each once, in order of appearance */
+    size_t facts_count;
+    struct intern *texts;
 } board;
 
 /* What to show: named runs (every entrant of them); or none named: the newest complete run of each
@@ -67,13 +108,6 @@ typedef struct board_ask {
     size_t run_count;
     const char *suite;
 } board_ask;
-
-/* What the tasks of a run were checked and timed by (NULL: not timed). While none is done: what the run was
- * started for, which need not be the device it meets. */
-typedef struct board_protocols {
-    const char *correctness, *timing;
-} board_protocols;
-board_protocols board_protocols_of(const run_row *run, const task_list *tasks);
 
 board *board_read(store *db, const board_ask *ask, err *e);
 void board_destroy(board **self);

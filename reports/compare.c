@@ -89,20 +89,20 @@ static bool is_common(const board *b, const problem_row *p)
 static const char *device_of(const board *b, const board_run *run)
 {
     for (size_t i = 0; i < b->task_count; i++)
-        if (b->tasks[i].run == run && b->tasks[i].row->outcome.device != NULL)
-            return b->tasks[i].row->outcome.device;
+        if (b->tasks[i].run == run && b->tasks[i].row->facts->device != NULL)
+            return b->tasks[i].row->facts->device;
     return "";
 }
 
 static const char *why_incomparable(const board *b)
 {
     const board_run *first = b->entrants[0].run;
-    const board_protocols want = board_protocols_of(&first->row, &first->tasks);
+    const board_protocols want = first->protocols;
     for (size_t i = 1; i < b->entrant_count; i++) {
         const board_run *run = b->entrants[i].run;
         if (strcmp(device_of(b, run), device_of(b, first)) != 0)
             return "the runs used different devices";
-        const board_protocols used = board_protocols_of(&run->row, &run->tasks);
+        const board_protocols used = run->protocols;
         if (strcmp(used.correctness, want.correctness) != 0 ||
             strcmp(used.timing != NULL ? used.timing : "",
                    want.timing != NULL ? want.timing : "") != 0)

@@ -79,17 +79,17 @@ static json *seen_on(const source *s, const char *node)
 {
     static const char *const keys[] = {"device", "uuid", "driver", "torch", "nvrtc"};
     static const size_t offsets[] = {
-        offsetof(result_row, device), offsetof(result_row, device_uuid),
-        offsetof(result_row, driver), offsetof(result_row, torch), offsetof(result_row, nvrtc)};
+        offsetof(board_facts, device), offsetof(board_facts, device_uuid),
+        offsetof(board_facts, driver), offsetof(board_facts, torch), offsetof(board_facts, nvrtc)};
     json *out = json_new_array();
-    for (size_t i = 0; i < s->b->task_count; i++) {
-        const task_row *t = s->b->tasks[i].row;
-        if (t->node == NULL || strcmp(t->node, node) != 0 || t->outcome.device == NULL)
+    for (size_t i = 0; i < s->b->facts_count; i++) {
+        const board_facts *t = s->b->facts[i];
+        if (t->node == NULL || strcmp(t->node, node) != 0 || t->device == NULL)
             continue;
         json *facts = json_new_object();
         for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
             const char *value;
-            memcpy(&value, (const char *)&t->outcome + offsets[k], sizeof value);
+            memcpy(&value, (const char *)t + offsets[k], sizeof value);
             json_set_str(facts, keys[k], value);
         }
         bool known = false;
@@ -142,7 +142,7 @@ static int write_system(const source *s, buf *out, err *e)
     SCOPED(json_destroy) json *root = json_new_object();
     json *list = json_new_array();
     for (size_t i = 0; i < s->b->task_count; i++) {
-        const char *node = s->b->tasks[i].row->node;
+        const char *node = s->b->tasks[i].row->facts->node;
         if (node == NULL || is_listed(list, node))
             continue;
         json *one = node_json(s, node);
@@ -178,7 +178,7 @@ static int write_script(const source *s, buf *out, err *e)
 static void put_link(buf *out, const char *label, const hash *name)
 {
     char hex[HASH_HEX];
-    if (hash_is_zero(name))
+    if (name == NULL || hash_is_zero(name))
         return;
     hash_hex(name, hex);
     buf_printf(out, " [%s](" PARCEL_BLOBS "/%s)", label, hex);
@@ -236,8 +236,8 @@ static int list_fn(store_tx *tx, void *arg, err *e)
         buf_printf(l->out, ", task `%s`:", t->row->id);
         put_link(l->out, "problem text", &t->problem->prompt);
         put_link(l->out, "reference", &t->problem->reference);
-        put_link(l->out, "final kernel", &t->row->outcome.source);
-        put_link(l->out, "final plan", &t->row->outcome.plan);
+        put_link(l->out, "final kernel", t->row->outcome.source);
+        put_link(l->out, "final plan", t->row->outcome.plan);
         buf_puts(l->out, "\n");
         if (put_task_texts(tx, t, l->out, e) < 0)
             return -1;
@@ -316,7 +316,7 @@ static size_t count_untimed(const board *b)
 static int write_not_tested(const source *s, buf *out, err *e)
 {
     (void)e;
-    const board_protocols used = board_protocols_of(&s->run->row, &s->run->tasks);
+    const board_protocols used = s->run->protocols;
     size_t unscored = count_unscored(s->b), untimed = count_untimed(s->b);
     buf_puts(out, "# What was not tested\n\n");
     leaderboard_claims(s->b, "* ", out);

@@ -80,10 +80,10 @@ static void put_changes(const page *p, buf *out)
     static const struct {
         const char *what;
         size_t offset;
-    } facts[] = {{"driver", offsetof(result_row, driver)},
-                 {"PyTorch", offsetof(result_row, torch)},
-                 {"NVRTC", offsetof(result_row, nvrtc)},
-                 {"baseline modes that won", offsetof(result_row, baseline_mode)}};
+    } facts[] = {{"driver", offsetof(board_facts, driver)},
+                 {"PyTorch", offsetof(board_facts, torch)},
+                 {"NVRTC", offsetof(board_facts, nvrtc)},
+                 {"baseline modes that won", offsetof(board_facts, baseline_mode)}};
     buf_puts(out, "\n## What changed\n\n");
     if (p->ask->before == NULL) {
         buf_puts(out, "Not held against another run: `--against RUN` does.\n");

@@ -322,6 +322,17 @@ static void set_tasks(json *root, const task_list *tasks, const entrant_list *en
     json_set(root, "tasks", &list);
 }
 
+/* What the tasks were checked and timed by; while none is done, what the run was started for. */
+static board_protocols protocols_of(const run_row *run, const task_list *tasks)
+{
+    for (size_t i = 0; i < tasks->count; i++) {
+        const result_row *r = &tasks->rows[i].outcome;
+        if (tasks->rows[i].state == TASK_DONE && r->correct_protocol != NULL)
+            return (board_protocols){r->correct_protocol, r->timing_protocol};
+    }
+    return (board_protocols){run->correct_protocol, run->timing_protocol};
+}
+
 static int run_tree(store_tx *tx, const run_row *run, json *root, err *e)
 {
     SCOPED(entrant_list_fini) entrant_list entrants = {0};
@@ -329,7 +340,7 @@ static int run_tree(store_tx *tx, const run_row *run, json *root, err *e)
     if (entrant_list_read(tx, run->id, &entrants, e) < 0 ||
         task_list_read(tx, run->id, NULL, &tasks, e) < 0)
         return -1;
-    const board_protocols used = board_protocols_of(run, &tasks);
+    const board_protocols used = protocols_of(run, &tasks);
     json *settings = parsed(run->settings);
     json_set_str(root, "run", run->id);
     json_set_str(root, "state", run_state_name(run->state));

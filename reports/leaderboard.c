@@ -33,7 +33,7 @@ static bool any_mark(const board *b, const char *mark)
 
 static void claim_protocol(const board *b, const char *prefix, buf *out)
 {
-    const board_protocols used = board_protocols_of(&b->runs[0].row, &b->runs[0].tasks);
+    const board_protocols used = b->runs[0].protocols;
     bool uncertified = (used.timing != NULL && strcmp(used.timing, "ce-timing-0") == 0) ||
                        any_mark(b, "uncertified");
     buf_puts(out, prefix);
@@ -146,14 +146,14 @@ static void write_facts(const page *p)
         const char *name;
         size_t offset;
     } facts[] = {
-        {"device", offsetof(result_row, device)},
-        {"device kind", offsetof(result_row, device_kind)},
-        {"driver", offsetof(result_row, driver)},
-        {"PyTorch", offsetof(result_row, torch)},
-        {"NVRTC", offsetof(result_row, nvrtc)},
-        {"correctness", offsetof(result_row, correct_protocol)},
-        {"timing", offsetof(result_row, timing_protocol)},
-        {"baseline modes that won", offsetof(result_row, baseline_mode)},
+        {"device", offsetof(board_facts, device)},
+        {"device kind", offsetof(board_facts, device_kind)},
+        {"driver", offsetof(board_facts, driver)},
+        {"PyTorch", offsetof(board_facts, torch)},
+        {"NVRTC", offsetof(board_facts, nvrtc)},
+        {"correctness", offsetof(board_facts, correct_protocol)},
+        {"timing", offsetof(board_facts, timing_protocol)},
+        {"baseline modes that won", offsetof(board_facts, baseline_mode)},
     };
     buf_puts(p->out, "\n| | |\n|---|---|\n");
     for (size_t i = 0; i < p->b->run_count; i++)
@@ -416,7 +416,7 @@ static void write_task(const page *p, const board_task *t)
     buf_puts(out, " | ");
     text_ms(out, t->baseline_ms);
     buf_puts(out, " | ");
-    text_cell(out, isnan(t->baseline_ms) ? NULL : t->row->outcome.baseline_mode);
+    text_cell(out, isnan(t->baseline_ms) ? NULL : t->row->facts->baseline_mode);
     buf_printf(out, " | %" PRId64 " | %" PRId64 " | ", t->usage->attempts, t->usage->calls);
     text_cell(out, t->reason != NULL ? t->reason : "");
     buf_puts(out, " |\n");

@@ -29,7 +29,7 @@ static void write_heading(const board *b, const char *heading, buf *out)
     buf_puts(out, " · ");
     SCOPED(buf_fini) buf devices = {0};
     buf_init(&devices, 4096);
-    text_distinct(&devices, b, offsetof(result_row, device));
+    text_distinct(&devices, b, offsetof(board_facts, device));
     gnuplot_text(out, buf_text(&devices));
     buf_puts(out, " · ");
     gnuplot_text(out, run->timing_protocol);

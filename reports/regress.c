@@ -38,11 +38,11 @@ static int check_comparable(const board *a, const board *b, err *e)
     if (strcmp(a->runs[0].row.suite, b->runs[0].row.suite) != 0)
         return err_set(e, ERR_CONFIG, "the runs cannot be compared: suite is %s and was %s",
                        a->runs[0].row.suite, b->runs[0].row.suite);
-    if (same_fact(a, b, offsetof(result_row, device_kind), "the kind of device", e) < 0 ||
-        same_fact(a, b, offsetof(result_row, device), "the device", e) < 0 ||
-        same_fact(a, b, offsetof(result_row, correct_protocol), "the protocol of checks", e) < 0)
+    if (same_fact(a, b, offsetof(board_facts, device_kind), "the kind of device", e) < 0 ||
+        same_fact(a, b, offsetof(board_facts, device), "the device", e) < 0 ||
+        same_fact(a, b, offsetof(board_facts, correct_protocol), "the protocol of checks", e) < 0)
         return -1;
-    return same_fact(a, b, offsetof(result_row, timing_protocol), "the protocol of times", e);
+    return same_fact(a, b, offsetof(board_facts, timing_protocol), "the protocol of times", e);
 }
 
 /* ---- the tasks of an entrant at a problem ---- */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/json_out.h"
 #include "common/scoped.h"
 #include "reports/agg.h"
 
@@ -36,7 +37,7 @@ static const char *first_field(const board *b, const board_run *run, size_t offs
 {
     for (size_t i = 0; i < b->task_count; i++) {
         const char *value;
-        memcpy(&value, (const char *)&b->tasks[i].row->outcome + offset, sizeof value);
+        memcpy(&value, (const char *)b->tasks[i].row->facts + offset, sizeof value);
         if (b->tasks[i].run == run && value != NULL)
             return value;
     }
@@ -47,11 +48,11 @@ static json *device_json(const board *b, const board_run *run)
 {
     json *device = json_new_object();
     json_set_str(device, "asked", run->row.device);
-    json_set_str(device, "kind", first_field(b, run, offsetof(result_row, device_kind)));
-    json_set_str(device, "name", first_field(b, run, offsetof(result_row, device)));
-    json_set_str(device, "driver", first_field(b, run, offsetof(result_row, driver)));
-    json_set_str(device, "torch", first_field(b, run, offsetof(result_row, torch)));
-    json_set_str(device, "nvrtc", first_field(b, run, offsetof(result_row, nvrtc)));
+    json_set_str(device, "kind", first_field(b, run, offsetof(board_facts, device_kind)));
+    json_set_str(device, "name", first_field(b, run, offsetof(board_facts, device)));
+    json_set_str(device, "driver", first_field(b, run, offsetof(board_facts, driver)));
+    json_set_str(device, "torch", first_field(b, run, offsetof(board_facts, torch)));
+    json_set_str(device, "nvrtc", first_field(b, run, offsetof(board_facts, nvrtc)));
     return device;
 }
 
@@ -67,7 +68,7 @@ static json *suite_json(const board_run *run)
 static json *protocol_json(const board_run *run)
 {
     json *protocol = json_new_object();
-    const board_protocols used = board_protocols_of(&run->row, &run->tasks);
+    const board_protocols used = run->protocols;
     json_set_str(protocol, "correctness", used.correctness);
     json_set_str(protocol, "timing", used.timing);
     return protocol;
@@ -210,7 +211,7 @@ static json *entrants_json(const board *b, const agg_list *aggs, bool stable)
         json *row = json_new_object();
         json_set_str(row, "name", entrant->row->name);
         if (!stable)
-            json_set_str(row, "run", entrant->row->run);
+            json_set_str(row, "run", entrant->run->row.id);
         set_tree(row, "models", parsed(entrant->row->models));
         set_scores(row, &aggs->rows[aggs->order[i]]);
         set_costs(row, &aggs->rows[aggs->order[i]], stable);
@@ -219,58 +220,89 @@ static json *entrants_json(const board *b, const agg_list *aggs, bool stable)
     return list;
 }
 
-static void set_outcome(json *out, const board_task *t)
+/* ---- a task, as one line; keys sorted, as json_dump has them ---- */
+
+static void out_hash(json_out *o, const char *key, const hash *value)
 {
-    const result_row *r = &t->row->outcome;
-    bool done = t->row->state == TASK_DONE;
-    json_set_str(out, "state", task_state_name(t->row->state));
-    json_set_str(out, "outcome", done ? outcome_name(r->result) : NULL);
-    json_set_str(out, "detail", r->detail);
-    json_set_str(out, "stage", r->stage);
-    json_set_str(out, "text", r->text);
-    json_set_real(out, "speedup", t->speedup);
-    json_set_str(out, "reason", t->reason);
-    json_set_str(out, "verdict", t->verdict);
-    json_set_str(out, "verdict_reason", t->verdict != NULL ? r->verdict_reason : NULL);
-    json_set_real(out, "ci_low", t->ci_low);
-    json_set_real(out, "ci_high", t->ci_high);
-    json_set_real(out, "floor_ms", t->verdict != NULL ? r->floor_ms : (double)NAN);
-    json_set_real(out, "candidate_ms", t->candidate_ms);
-    json_set_real(out, "baseline_ms", t->baseline_ms);
-    json_set_str(out, "baseline_mode", isnan(t->baseline_ms) ? NULL : r->baseline_mode);
-    json_set_str(out, "marks", r->marks);
-    set_tree(out, "modelled", r->modelled != NULL ? parsed(r->modelled) : json_new_null());
-    set_hash(out, "source", &r->source);
-    set_hash(out, "plan", &r->plan);
+    char hex[HASH_HEX];
+    if (value != NULL)
+        hash_hex(value, hex);
+    json_out_str(o, key, value != NULL ? hex : NULL);
 }
 
-static json *task_json(const board *b, const board_task *t, bool stable)
+/* What the emulator counted is JSON already. */
+static void out_modelled(json_out *o, const char *text)
 {
-    json *out = json_new_object();
-    if (!stable) {
-        json_set_str(out, "task", t->row->id);
-        json_set_str(out, "run", t->row->run);
-    }
-    json_set_str(out, "problem", t->row->problem);
-    json_set_str(out, "category", t->problem->category);
-    json_set_str(out, "entrant", b->entrants[t->entrant].row->name);
-    json_set_int(out, "sample", t->row->sample);
-    set_outcome(out, t);
-    json_set_int(out, "attempts", t->usage->attempts);
-    json_set_int(out, "calls", t->usage->calls);
-    json_set_real(out, "cost_usd", t->usage->cost_usd);
-    json_set_int(out, "cost_unknown_calls", t->usage->cost_unknown);
-    json_set_int(out, "unknown_calls", t->usage->unknown_calls);
-    json_set_real(out, "unknown_usd", t->usage->unknown_usd);
-    json_set_int(out, "tokens_in", t->usage->tokens_in);
-    json_set_int(out, "tokens_out", t->usage->tokens_out);
-    if (stable)
-        return out;
-    json_set_real(out, "wall_ms", t->row->outcome.wall_ms);
-    json_set_real(out, "device_ms", t->row->outcome.device_ms);
-    json_set_int(out, "leases", t->row->leases);
-    json_set_str(out, "node", t->row->node);
-    return out;
+    SCOPED(json_destroy) json *value = text != NULL ? parsed(text) : json_new_null();
+    SCOPED(scoped_free) char *line = json_dump(value);
+    json_out_raw(o, "modelled", line);
+}
+
+static void out_speed(json_out *o, const board_task *t)
+{
+    json_out_str(o, "baseline_mode", isnan(t->baseline_ms) ? NULL : t->row->facts->baseline_mode);
+    json_out_real(o, "baseline_ms", t->baseline_ms);
+    json_out_int(o, "calls", t->usage->calls);
+    json_out_real(o, "candidate_ms", t->candidate_ms);
+    json_out_str(o, "category", t->problem->category);
+    json_out_real(o, "ci_high", t->ci_high);
+    json_out_real(o, "ci_low", t->ci_low);
+    json_out_int(o, "cost_unknown_calls", t->usage->cost_unknown);
+    json_out_real(o, "cost_usd", t->usage->cost_usd);
+}
+
+static void out_outcome(json_out *o, const board *b, const board_task *t, bool stable)
+{
+    const board_outcome *r = &t->row->outcome;
+    const bool done = t->row->state == TASK_DONE;
+    json_out_str(o, "detail", r->detail);
+    if (!stable)
+        json_out_real(o, "device_ms", r->device_ms);
+    json_out_str(o, "entrant", b->entrants[t->entrant].row->name);
+    json_out_real(o, "floor_ms", t->verdict != NULL ? r->floor_ms : (double)NAN);
+    if (!stable)
+        json_out_int(o, "leases", t->row->leases);
+    json_out_str(o, "marks", r->marks);
+    out_modelled(o, r->modelled);
+    if (!stable)
+        json_out_str(o, "node", t->row->facts->node);
+    json_out_str(o, "outcome", done ? outcome_name(r->result) : NULL);
+    out_hash(o, "plan", r->plan);
+    json_out_str(o, "problem", t->row->problem);
+    json_out_str(o, "reason", t->reason);
+}
+
+static void out_rest(json_out *o, const board_task *t, bool stable)
+{
+    const board_outcome *r = &t->row->outcome;
+    if (!stable)
+        json_out_str(o, "run", t->run->row.id);
+    json_out_int(o, "sample", t->row->sample);
+    out_hash(o, "source", r->source);
+    json_out_real(o, "speedup", t->speedup);
+    json_out_str(o, "stage", r->stage);
+    json_out_str(o, "state", task_state_name(t->row->state));
+    if (!stable)
+        json_out_str(o, "task", t->row->id);
+    json_out_str(o, "text", r->text);
+    json_out_int(o, "tokens_in", t->usage->tokens_in);
+    json_out_int(o, "tokens_out", t->usage->tokens_out);
+    json_out_int(o, "unknown_calls", t->usage->unknown_calls);
+    json_out_real(o, "unknown_usd", t->usage->unknown_usd);
+    json_out_str(o, "verdict", t->verdict);
+    json_out_str(o, "verdict_reason", t->verdict != NULL ? r->verdict_reason : NULL);
+    if (!stable)
+        json_out_real(o, "wall_ms", r->wall_ms);
+}
+
+static void out_task(const board *b, const board_task *t, bool stable, buf *out)
+{
+    json_out o = json_out_open(out);
+    json_out_int(&o, "attempts", t->usage->attempts);
+    out_speed(&o, t);
+    out_outcome(&o, b, t, stable);
+    out_rest(&o, t, stable);
+    json_out_close(&o);
 }
 
 /* A member of the root object, indented; one of a text's own line ends is never inside a string. */
@@ -307,10 +339,8 @@ static void write_tasks(const board *b, bool stable, buf *out)
 {
     buf_puts(out, "  \"tasks\": [");
     for (size_t i = 0; i < b->task_count; i++) {
-        SCOPED(json_destroy) json *task = task_json(b, &b->tasks[i], stable);
-        SCOPED(scoped_free) char *line = json_dump(task);
         buf_puts(out, i > 0 ? ",\n    " : "\n    ");
-        buf_puts(out, line);
+        out_task(b, &b->tasks[i], stable, out);
     }
     buf_puts(out, b->task_count > 0 ? "\n  ]\n}\n" : "]\n}\n");
 }
@@ -369,7 +399,7 @@ static void csv_numbers(buf *out, const board_task *t)
     csv_real(out, t->ci_high);
     csv_real(out, t->candidate_ms);
     csv_real(out, t->baseline_ms);
-    csv_cell(out, isnan(t->baseline_ms) ? NULL : t->row->outcome.baseline_mode);
+    csv_cell(out, isnan(t->baseline_ms) ? NULL : t->row->facts->baseline_mode);
     csv_cell(out, t->row->outcome.marks);
     csv_int(out, t->usage->attempts);
     csv_int(out, t->usage->calls);
@@ -383,7 +413,8 @@ static void csv_numbers(buf *out, const board_task *t)
 
 static void csv_task(buf *out, const board *b, const board_task *t, bool stable)
 {
-    const result_row *r = &t->row->outcome;
+    const board_row *row = t->row;
+    const board_outcome *r = &row->outcome;
     csv_text(out, t->row->problem);
     csv_cell(out, t->problem->category);
     csv_cell(out, b->entrants[t->entrant].row->name);
@@ -393,12 +424,12 @@ static void csv_task(buf *out, const board *b, const board_task *t, bool stable)
     csv_cell(out, r->detail);
     csv_cell(out, r->stage);
     csv_numbers(out, t);
-    csv_cell(out, r->device_kind);
-    csv_cell(out, r->device);
-    csv_cell(out, r->correct_protocol);
-    csv_cell(out, r->timing_protocol);
+    csv_cell(out, row->facts->device_kind);
+    csv_cell(out, row->facts->device);
+    csv_cell(out, row->facts->correct_protocol);
+    csv_cell(out, row->facts->timing_protocol);
     if (!stable) {
-        csv_cell(out, t->row->run);
+        csv_cell(out, t->run->row.id);
         csv_cell(out, t->row->id);
         csv_real(out, r->wall_ms);
         csv_real(out, r->device_ms);

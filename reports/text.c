@@ -89,24 +89,29 @@ void text_date(buf *out, int64_t wall_ms)
     buf_puts(out, wall_ms > 0 ? date : none);
 }
 
-void text_outcome(buf *out, const task_row *task)
+void text_result(buf *out, task_state state, outcome result, const char *detail)
 {
-    if (task->state != TASK_DONE) {
+    if (state != TASK_DONE) {
         buf_puts(out, "not scored");
         return;
     }
-    buf_puts(out, outcome_name(task->outcome.result));
-    if (task->outcome.detail != NULL && task->outcome.detail[0] != '\0') {
+    buf_puts(out, outcome_name(result));
+    if (detail != NULL && detail[0] != '\0') {
         buf_puts(out, "(");
-        text_cell(out, task->outcome.detail);
+        text_cell(out, detail);
         buf_puts(out, ")");
     }
 }
 
-static const char *field(const result_row *row, size_t offset)
+void text_outcome(buf *out, const board_row *task)
+{
+    text_result(out, task->state, task->outcome.result, task->outcome.detail);
+}
+
+static const char *field(const board_facts *facts, size_t offset)
 {
     const char *value;
-    memcpy(&value, (const char *)row + offset, sizeof value);
+    memcpy(&value, (const char *)facts + offset, sizeof value);
     return value;
 }
 
@@ -122,8 +127,8 @@ void text_distinct(buf *out, const board *b, size_t offset)
 {
     const char *values[DISTINCT_MAX];
     size_t count = 0;
-    for (size_t i = 0; i < b->task_count && count < DISTINCT_MAX; i++) {
-        const char *value = field(&b->tasks[i].row->outcome, offset);
+    for (size_t i = 0; i < b->facts_count && count < DISTINCT_MAX; i++) {
+        const char *value = field(b->facts[i], offset);
         if (value == NULL || seen(values, count, value))
             continue;
         buf_puts(out, count > 0 ? ", " : "");

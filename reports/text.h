@@ -30,10 +30,11 @@ void text_minutes(buf *out, double ms);               /* 1.5 min */
 void text_date(buf *out, int64_t wall_ms);            /* 2026-11-30T16:28:42Z, – for 0 */
 
 /* text_outcome: "ok", "wrong(unwritten)", "not scored" for a task that is not done. */
-void text_outcome(buf *out, const task_row *task);
+void text_outcome(buf *out, const board_row *task);
+void text_result(buf *out, task_state state, outcome result, const char *detail);
 
-/* text_distinct: the different values of a text field of result_row over the board's finished tasks,
- * in order of appearance, joined by ", "; "–" without any. offset is into result_row. */
+/* text_distinct: the different values of a text field of board_facts over the board's tasks, in order of
+ * appearance, joined by ", "; "–" without any. */
 void text_distinct(buf *out, const board *b, size_t offset);
 
 #endif

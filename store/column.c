@@ -307,6 +307,20 @@ int column_read(sqlite3_stmt *s, int first, const column *columns, void *row, er
     return rc;
 }
 
+int column_peek(sqlite3_stmt *s, int first, const column *columns, void *row, err *e)
+{
+    int rc = 0;
+    for (const column *c = columns; c->name != NULL; c++, first++) {
+        char *at = (char *)row + c->offset;
+        const char *text = c->type == COLUMN_TEXT ? text_of(s, first) : NULL;
+        if (c->type == COLUMN_TEXT)
+            memcpy(at, &text, sizeof text);
+        else if (read_one(s, first, c, at, NULL, e) < 0)
+            rc = -1;
+    }
+    return rc;
+}
+
 void column_free(const column *columns, void *row)
 {
     for (const column *c = columns; c->name != NULL; c++) {

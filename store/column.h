@@ -56,6 +56,8 @@ int column_insert(store_tx *tx, const char *table, const column *columns, const 
 void column_bind(sqlite3_stmt *s, int first, const column *columns, const void *row);
 /* column_read fills row from result columns first…; a failure leaves nothing to free. */
 int column_read(sqlite3_stmt *s, int first, const column *columns, void *row, err *e);
+/* column_peek is column_read without copies: texts are SQLite's until the statement's next step. */
+int column_peek(sqlite3_stmt *s, int first, const column *columns, void *row, err *e);
 void column_free(const column *columns, void *row);
 /* column_select reads all rows; a failure leaves out empty. */
 /* Rows may share texts with the row before: rows are neither reordered nor freed one by one. */

@@ -93,7 +93,7 @@ static void outcomes_carry_their_detail(void **state)
     (void)state;
     SCOPED(buf_fini) buf out = {0};
     buf_init(&out, 4096);
-    task_row task = {.state = TASK_LEASED};
+    board_row task = {.state = TASK_LEASED};
     text_outcome(&out, &task);
     expect(&out, "not scored");
     task.state = TASK_DONE;

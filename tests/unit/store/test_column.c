@@ -90,6 +90,34 @@ static void values_come_back_as_they_went_in(void **state)
     column_rows_free(columns, sizeof(thing), r.rows.rows, r.rows.count);
 }
 
+static int peek_fn(store_tx *tx, void *arg, err *e)
+{
+    thing *row = arg;
+    SCOPED(db_reset)
+    sqlite3_stmt *s = db_prepare(tx, "SELECT * FROM thing", e);
+    if (s == NULL || db_step(tx, s, e) < 0 || column_peek(s, 0, columns, row, e) < 0)
+        return -1;
+    assert_string_equal(row->text, "text"); /* SQLite's: gone after this job */
+    row->text = NULL;
+    return 0;
+}
+
+static void a_peek_copies_nothing(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fixture_exec(f, table);
+    thing full = {"text", -5, 7, 9, 0.1, hash_of_text("x"), true, OUTCOME_WRONG, COLOUR_BLUE};
+    fixture_do(f, insert_fn, &full);
+    thing seen = {.text = NULL};
+    fixture_do(f, peek_fn, &seen);
+    assert_int_equal(seen.count, 7);
+    assert_true(hash_equal(&seen.name, &full.name));
+    assert_int_equal(seen.hue, COLOUR_BLUE);
+    fixture_exec(f, "UPDATE thing SET a_colour = 'green'");
+    assert_non_null(strstr(fixture_fails(f, peek_fn, &seen, ERR_CONFIG), "green"));
+}
+
 static void absent_values_are_null_in_the_database(void **state)
 {
     (void)state;
@@ -151,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_come_back_as_they_went_in),
+        cmocka_unit_test(a_peek_copies_nothing),
         cmocka_unit_test(absent_values_are_null_in_the_database),
         cmocka_unit_test(words_of_a_newer_ce_are_refused),
         cmocka_unit_test(no_row_is_not_found),

@@ -1,0 +1,219 @@
+/* score - every task of a run with what it used, one after the other
+ *
+ * Problem by problem, so that an index gives the tasks in order and nothing is sorted. A second statement
+ * asks for everything that one task used: its calls, its charges, its attempts.
+ *
+ * SPDX-License-Identifier: MIT */
+#include "store/score.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/scoped.h"
+#include "common/xalloc.h"
+#include "store/result_columns.h"
+#include "store/run.h"
+
+enum { SQL_MAX = 8192 };
+
+static const char *const state_names[] = {"waiting", "leased", "done", "failed", NULL};
+
+static const column task_columns[] = {
+    {"id", COLUMN_TEXT, offsetof(task_row, id), NULL},
+    {"problem", COLUMN_TEXT, offsetof(task_row, problem), NULL},
+    {"entrant", COLUMN_ID, offsetof(task_row, entrant), NULL},
+    {"sample", COLUMN_INT, offsetof(task_row, sample), NULL},
+    {"state", COLUMN_CHOICE, offsetof(task_row, state), state_names},
+    {"leases", COLUMN_INT, offsetof(task_row, leases), NULL},
+    {"node", COLUMN_TEXT, offsetof(task_row, node), NULL},
+    {"error", COLUMN_TEXT, offsetof(task_row, error), NULL},
+#define TASK_RESULT(name, type, field) {name, type, offsetof(task_row, outcome.field), NULL},
+    RESULT_COLUMNS(TASK_RESULT)
+#undef TASK_RESULT
+        {0},
+};
+
+/* What a task used. Each row is a call, a charge, or the number of attempts. */
+typedef enum use_kind { USE_CALL, USE_CHARGE, USE_ATTEMPTS } use_kind;
+static const char use_sql[] =
+    "SELECT 0, stage, provider, cost_usd, latency_ms, tokens_in, tokens_out, tokens_cache_read, "
+    "tokens_cache_write FROM model_call WHERE task = ?1 UNION ALL "
+    "SELECT 1, stage, provider, unknown_usd, state IN ('unknown', 'open'), 0, 0, 0, 0 "
+    "FROM charge WHERE task = ?1 UNION ALL "
+    "SELECT 2, NULL, NULL, count(*), 0, 0, 0, 0, 0 FROM attempt WHERE task = ?1";
+
+typedef struct pass {
+    store_tx *tx;
+    const char *run;
+    score_fn *fn;
+    void *arg;
+    sqlite3_stmt *use;
+    spend_list spend;
+    size_t spend_room;
+} pass;
+
+/* ---- spend ---- */
+
+static bool is_spend(const spend_row *row, int64_t entrant, const char *stage, const char *provider)
+{
+    return row->entrant == entrant && strcmp(row->stage, stage) == 0 &&
+           strcmp(row->provider, provider) == 0;
+}
+
+static spend_row *spend_for(pass *p, int64_t entrant, const char *stage, const char *provider)
+{
+    for (size_t i = 0; i < p->spend.count; i++)
+        if (is_spend(&p->spend.rows[i], entrant, stage, provider))
+            return &p->spend.rows[i];
+    if (p->spend.count == p->spend_room) {
+        p->spend_room = 2 * p->spend_room + 16;
+        p->spend.rows = xreallocarray(p->spend.rows, p->spend_room, sizeof(spend_row));
+    }
+    spend_row *fresh = &p->spend.rows[p->spend.count++];
+    *fresh =
+        (spend_row){.entrant = entrant, .stage = xstrdup(stage), .provider = xstrdup(provider)};
+    return fresh;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const spend_row *x = a;
+    const spend_row *y = b;
+    if (x->entrant != y->entrant)
+        return x->entrant < y->entrant ? -1 : 1;
+    int by_stage = strcmp(x->stage, y->stage);
+    return by_stage != 0 ? by_stage : strcmp(x->provider, y->provider);
+}
+
+/* ---- what one task used ---- */
+
+static const char *text_at(sqlite3_stmt *s, int index)
+{
+    const unsigned char *text = sqlite3_column_text(s, index);
+    return text != NULL ? (const char *)text : "";
+}
+
+static bool is_null(sqlite3_stmt *s, int index)
+{
+    return sqlite3_column_type(s, index) == SQLITE_NULL;
+}
+
+static void add_call(sqlite3_stmt *s, spend_row *spend, usage_row *usage)
+{
+    const int64_t in = sqlite3_column_int64(s, 5), out = sqlite3_column_int64(s, 6);
+    const int64_t from_cache = sqlite3_column_int64(s, 7), to_cache = sqlite3_column_int64(s, 8);
+    const double usd = sqlite3_column_double(s, 3), latency = sqlite3_column_double(s, 4);
+    const int64_t unknown = is_null(s, 3) ? 1 : 0;
+    usage->calls++;
+    usage->cost_unknown += unknown;
+    usage->tokens_unknown += is_null(s, 5) || is_null(s, 6) ? 1 : 0;
+    usage->tokens_in += in;
+    usage->tokens_out += out;
+    usage->tokens_cache_read += from_cache;
+    usage->tokens_cache_write += to_cache;
+    usage->cost_usd += usd;
+    usage->latency_ms += latency;
+    spend->calls++;
+    spend->cost_unknown += unknown;
+    spend->tokens_in += in;
+    spend->tokens_out += out;
+    spend->tokens_cache_read += from_cache;
+    spend->tokens_cache_write += to_cache;
+    spend->cost_usd += usd;
+    spend->latency_ms += latency;
+}
+
+static void add_charge(sqlite3_stmt *s, spend_row *spend, usage_row *usage)
+{
+    const double usd = sqlite3_column_double(s, 3);
+    const int64_t cut = sqlite3_column_int64(s, 4);
+    usage->unknown_calls += cut;
+    usage->unknown_usd += usd;
+    spend->unknown_calls += cut;
+    spend->unknown_usd += usd;
+}
+
+static void add_use(pass *p, const task_row *task, usage_row *usage)
+{
+    sqlite3_stmt *s = p->use;
+    const int kind = sqlite3_column_int(s, 0);
+    if (kind == USE_ATTEMPTS) {
+        usage->attempts = sqlite3_column_int64(s, 3);
+        return;
+    }
+    spend_row *spend = spend_for(p, task->entrant, text_at(s, 1), text_at(s, 2));
+    if (kind == USE_CALL)
+        add_call(s, spend, usage);
+    else
+        add_charge(s, spend, usage);
+}
+
+static int read_use(pass *p, const task_row *task, usage_row *usage, err *e)
+{
+    int got;
+    *usage = (usage_row){0};
+    db_text(p->use, 1, task->id);
+    while ((got = db_step(p->tx, p->use, e)) > 0)
+        add_use(p, task, usage);
+    sqlite3_reset(p->use);
+    return got;
+}
+
+/* ---- tasks ---- */
+
+static int each_row(pass *p, sqlite3_stmt *s, err *e)
+{
+    int got;
+    while ((got = db_step(p->tx, s, e)) > 0) {
+        task_row task = {.run = p->run, .kind = "synthesize"};
+        usage_row usage;
+        if (column_peek(s, 0, task_columns, &task, e) < 0 || read_use(p, &task, &usage, e) < 0 ||
+            p->fn(p->arg, &task, &usage, e) < 0)
+            return -1;
+    }
+    return got;
+}
+
+/* The order is that of index task_identity. */
+static sqlite3_stmt *task_statement(store_tx *tx, err *e)
+{
+    SCOPED(buf_fini) buf sql = {0};
+    buf_init(&sql, SQL_MAX);
+    buf_puts(&sql, "SELECT ");
+    column_names(&sql, task_columns, "");
+    buf_puts(&sql, " FROM task WHERE run = ?1 AND kind = 'synthesize' AND problem = ?2 "
+                   "ORDER BY coalesce(entrant, 0), sample");
+    return db_prepare(tx, buf_text(&sql), e);
+}
+
+static int each_problem(pass *p, const problem_list *problems, err *e)
+{
+    for (size_t i = 0; i < problems->count; i++) {
+        SCOPED(db_reset) sqlite3_stmt *s = task_statement(p->tx, e);
+        if (s == NULL)
+            return -1;
+        db_text(s, 1, p->run);
+        db_text(s, 2, problems->rows[i].id);
+        if (each_row(p, s, e) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int score_each(store_tx *tx, const char *run, score_fn *fn, void *arg, spend_list *spend, err *e)
+{
+    pass p = {.tx = tx, .run = run, .fn = fn, .arg = arg};
+    SCOPED(problem_list_fini) problem_list problems = {0};
+    SCOPED(db_reset) sqlite3_stmt *use = db_prepare(tx, use_sql, e);
+    p.use = use;
+    if (use == NULL || problem_list_read(tx, run, &problems, e) < 0 ||
+        each_problem(&p, &problems, e) < 0) {
+        spend_list_fini(&p.spend);
+        return -1;
+    }
+    if (p.spend.count > 1)
+        qsort(p.spend.rows, p.spend.count, sizeof(spend_row), by_key);
+    *spend = p.spend;
+    return 0;
+}

@@ -1,0 +1,172 @@
+/* test_score - one pass gives what the lists give
+ *
+ * SPDX-License-Identifier: MIT */
+/* cmocka wants these first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <math.h>
+#include <string.h>
+
+#include "common/scoped.h"
+#include "store/score.h"
+#include "tests/unit/store/fixture.h"
+
+enum { TASKS_MAX = 16 };
+
+typedef struct reading {
+    task_list tasks;
+    usage_list usage;
+    spend_list want, got;
+    size_t seen;
+    size_t stop_at; /* the callback fails here; 0: never */
+} reading;
+
+static void same_text(const char *got, const char *want)
+{
+    if (want == NULL)
+        assert_null(got);
+    else
+        assert_string_equal(got, want);
+}
+
+static bool same_real(double a, double b)
+{
+    return (isnan(a) && isnan(b)) || fabs(a - b) < 1e-9;
+}
+
+static void same_task(const task_row *got, const task_row *want)
+{
+    same_text(got->id, want->id);
+    same_text(got->problem, want->problem);
+    same_text(got->node, want->node);
+    same_text(got->error, want->error);
+    assert_int_equal(got->entrant, want->entrant);
+    assert_int_equal(got->sample, want->sample);
+    assert_int_equal(got->state, want->state);
+    assert_int_equal(got->leases, want->leases);
+    assert_int_equal(got->outcome.result, want->outcome.result);
+    same_text(got->outcome.reason, want->outcome.reason);
+    same_text(got->outcome.device, want->outcome.device);
+    assert_true(same_real(got->outcome.speedup, want->outcome.speedup));
+    assert_true(hash_equal(&got->outcome.source, &want->outcome.source));
+}
+
+static void same_usage(const usage_row *got, const usage_row *want)
+{
+    assert_int_equal(got->attempts, want->attempts);
+    assert_int_equal(got->calls, want->calls);
+    assert_int_equal(got->cost_unknown, want->cost_unknown);
+    assert_int_equal(got->tokens_unknown, want->tokens_unknown);
+    assert_int_equal(got->tokens_in, want->tokens_in);
+    assert_int_equal(got->tokens_out, want->tokens_out);
+    assert_int_equal(got->tokens_cache_read, want->tokens_cache_read);
+    assert_int_equal(got->tokens_cache_write, want->tokens_cache_write);
+    assert_int_equal(got->unknown_calls, want->unknown_calls);
+    assert_true(same_real(got->cost_usd, want->cost_usd));
+    assert_true(same_real(got->latency_ms, want->latency_ms));
+    assert_true(same_real(got->unknown_usd, want->unknown_usd));
+}
+
+static int look_fn(void *arg, const task_row *task, const usage_row *usage, err *e)
+{
+    reading *r = arg;
+    if (r->stop_at > 0 && r->seen + 1 == r->stop_at)
+        return err_set(e, ERR_LIMIT, "enough");
+    assert_true(r->seen < r->tasks.count);
+    same_task(task, &r->tasks.rows[r->seen]);
+    same_usage(usage, &r->usage.rows[r->seen]);
+    r->seen++;
+    return 0;
+}
+
+static int read_fn(store_tx *tx, void *arg, err *e)
+{
+    reading *r = arg;
+    if (task_list_read(tx, "run1", "synthesize", &r->tasks, e) < 0 ||
+        usage_list_read(tx, "run1", &r->usage, e) < 0 ||
+        spend_list_read(tx, "run1", &r->want, e) < 0)
+        return -1;
+    return score_each(tx, "run1", look_fn, r, &r->got, e);
+}
+
+static void reading_fini(reading *r)
+{
+    task_list_fini(&r->tasks);
+    usage_list_fini(&r->usage);
+    spend_list_fini(&r->want);
+    spend_list_fini(&r->got);
+}
+
+#define CALLS                                                                                     \
+    "INSERT INTO model_call (task, stage, number, provider, model, stop, tokens_in, tokens_out, " \
+    "tokens_cache_read, cost_usd, latency_ms, record, token, recorded_ms) SELECT t.id, s.stage, " \
+    "s.number, s.provider, 'm', 'ok', s.tokens, 7, 3, s.usd, 10.5, (SELECT hash FROM artifact "   \
+    "LIMIT 1), 1, 5 FROM task t, (SELECT 'codegen' AS stage, 0 AS number, 'z' AS provider, "      \
+    "100 AS tokens, 0.5 AS usd UNION ALL SELECT 'codegen', 1, 'a', NULL, NULL UNION ALL "         \
+    "SELECT 'interview', 0, 'z', 9, 0.25) s WHERE t.kind = 'synthesize' AND t.sample < 2"
+
+static void fill(fixture *f)
+{
+    fixture_seed(f);
+    fixture_exec(f,
+                 "INSERT INTO task (id, run, kind, problem, entrant, sample, spec, state, error) "
+                 "SELECT 'more' || s.n, run, kind, problem, entrant, s.n, spec, 'failed', 'gone' "
+                 "FROM task, (SELECT 1 AS n UNION SELECT 2 UNION SELECT 10) s WHERE id = 'task1'");
+    fixture_exec(f, CALLS);
+    fixture_exec(f, "INSERT INTO attempt (task, number, stage, outcome) SELECT id, n, 'codegen', "
+                    "'wrong' FROM task, (SELECT 0 AS n UNION SELECT 1) WHERE sample = 1");
+    fixture_exec(f, "INSERT INTO charge (task, stage, number, token, provider, model, state, "
+                    "unknown_usd, sent_ms) SELECT id, 'polish', 0, 1, 'z', 'm', 'unknown', 0.75, 1 "
+                    "FROM task WHERE sample = 2");
+}
+
+static void one_pass_gives_what_the_lists_give(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fill(f);
+    SCOPED(reading_fini) reading r = {.seen = 0};
+    fixture_do(f, read_fn, &r);
+    assert_true(r.tasks.count >= 5);
+    assert_int_equal(r.seen, r.tasks.count);
+    assert_true(r.want.count >= 4);
+    assert_int_equal(r.got.count, r.want.count);
+    for (size_t i = 0; i < r.got.count; i++) {
+        const spend_row *a = &r.got.rows[i], *b = &r.want.rows[i];
+        assert_int_equal(a->entrant, b->entrant);
+        assert_string_equal(a->stage, b->stage);
+        assert_string_equal(a->provider, b->provider);
+        assert_int_equal(a->calls, b->calls);
+        assert_int_equal(a->cost_unknown, b->cost_unknown);
+        assert_int_equal(a->tokens_in, b->tokens_in);
+        assert_int_equal(a->tokens_out, b->tokens_out);
+        assert_int_equal(a->unknown_calls, b->unknown_calls);
+        assert_true(same_real(a->cost_usd, b->cost_usd));
+        assert_true(same_real(a->latency_ms, b->latency_ms));
+        assert_true(same_real(a->unknown_usd, b->unknown_usd));
+    }
+}
+
+static void a_callback_that_fails_ends_the_pass(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fill(f);
+    SCOPED(reading_fini) reading r = {.stop_at = 2};
+    assert_non_null(strstr(fixture_fails(f, read_fn, &r, ERR_LIMIT), "enough"));
+    assert_int_equal(r.seen, 1);
+    assert_int_equal(r.got.count, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(one_pass_gives_what_the_lists_give),
+        cmocka_unit_test(a_callback_that_fails_ends_the_pass),
+    };
+    return cmocka_run_group_tests_name("score", tests, NULL, NULL);
+}
