@@ -29,6 +29,7 @@ enum { BLOB_MEMORY = 256 * 1024 * 1024, NAME_MAX_BYTES = 64 };
 /* Everything the process owns, in the order it is made. */
 typedef struct node {
     settings settings;
+    curve_file key; /* of settings.key */
     char name[NAME_MAX_BYTES];
     lanes *lanes;
     compile_pool *compiler;
@@ -49,6 +50,7 @@ static void node_fini(node *self)
     lanes_destroy(&self->lanes);
     scoped_free(&self->software);
     scoped_close(&self->signals);
+    curve_wipe(&self->key.pair);
 }
 
 static void on_lease(void *arg, message *lease)
@@ -87,12 +89,14 @@ static int open_signals(node *self, err *e)
 
 static void name_node(node *self)
 {
-    char host[NAME_MAX_BYTES / 2] = "node";
+    char host[NAME_MAX_BYTES / 4] = "node"; /* with a key's name and a number it must fit */
     gethostname(host, sizeof(host) - 1);
     if (self->settings.name != NULL) {
         snprintf(self->name, sizeof(self->name), "%s", self->settings.name);
     } else {
-        snprintf(self->name, sizeof(self->name), "%s-%d", host, (int)getpid());
+        bool keyed = self->settings.key != NULL;
+        snprintf(self->name, sizeof(self->name), "%s%s%s-%d", keyed ? self->key.name : "",
+                 keyed ? "." : "", host, (int)getpid());
     }
 }
 
@@ -144,6 +148,7 @@ static int open_session(node *self, err *e)
     SCOPED(json_destroy) json *software = host_json(CE_VERSION);
     self->software = json_dump(software);
     session_options options = {.coordinator = self->settings.coordinator,
+                               .key = self->settings.key != NULL ? &self->key : NULL,
                                .node = self->name,
                                .slots = self->settings.slots,
                                .software = self->software,
@@ -170,6 +175,9 @@ static int serve(const settings *options, err *e)
     log_open("ce-node", options->verbose ? LOG_DEBUG : LOG_WARN, "all", STDERR_FILENO);
     if (options->local) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
+    }
+    if (options->key != NULL && curve_load(options->key, &self.key, e) != 0) {
+        return -1;
     }
     name_node(&self);
     if (open_signals(&self, e) != 0 || open_parts(&self, e) != 0 || open_session(&self, e) != 0) {

@@ -26,7 +26,7 @@
 #include "wire/loop.h"
 #include "wire/sock.h"
 
-enum { HELLO_EVERY_MS = 1000, TICK_MS = 250, RESEND_MS = 20, BEAT_DEFAULT_MS = 1000 };
+enum { HELLO_EVERY_MS = 1000, TICK_MS = 250, RESEND_MS = 20, BEAT_DEFAULT_MS = 1000, ODD_TOLD = 3 };
 
 /* A message on its way out. */
 typedef struct session_ticket {
@@ -56,6 +56,7 @@ struct session {
     bool unsaid; /* a hello is due: the socket had no connection yet */
     bool failed; /* refused for good: `failure` says why */
     err failure;
+    int odd;  /* handshakes that failed in a row */
     int wake; /* eventfd: beat thread or session_stop wants the loop */
     atomic_bool stopping;
     atomic_bool again; /* the beat thread was told to register again */
@@ -268,6 +269,13 @@ static void pull(session *self)
 
 /* ---- what the coordinator says ---- */
 
+static void end_with(session *self, const err *why)
+{
+    self->failure = *why;
+    self->failed = true;
+    loop_stop(self->events);
+}
+
 /* Every lease is gone: tasks are cancelled first, so that none of them tells of its failed call. */
 static void void_leases(session *self, const char *text)
 {
@@ -302,10 +310,10 @@ static void on_refused(void *arg, const peer_id *from, message *m)
         say_hello(self);
         return;
     }
-    err_set(&self->failure, (err_code)m->body.refused.code, "refused by the coordinator: %s",
+    err why;
+    err_set(&why, (err_code)m->body.refused.code, "refused by the coordinator: %s",
             m->body.refused.text);
-    self->failed = true;
-    loop_stop(self->events);
+    end_with(self, &why);
 }
 
 static void on_lease(void *arg, const peer_id *from, message *m)
@@ -419,10 +427,65 @@ static const loop_routes main_table = {main_routes, on_bad};
 
 /* ---- timers and wake-ups (loop thread) ---- */
 
+/* No key of ours will do: a person must bring another one. */
+static void key_refused(session *self)
+{
+    char brief[CURVE_BRIEF] = "";
+    err why;
+    curve_brief(&self->options.key->pair.open, brief);
+    err_set(
+        &why, ERR_DENIED,
+        "%s does not allow key %s (%s…): it was revoked, or never allowed there; `ce-coord keys "
+        "new NAME` on that host makes a key file, for --key",
+        self->options.coordinator, self->options.key->name, brief);
+    end_with(self, &why);
+}
+
+static void key_wanted(session *self)
+{
+    err why;
+    err_set(
+        &why, ERR_DENIED,
+        self->options.key == NULL
+            ? "%s wants a key: `ce-coord keys new NAME` on its host makes a key file, for --key"
+            : "%s takes no keys: it serves its own host only; leave --key out, or let it --bind "
+              "curve://HOST:PORT",
+        self->options.coordinator);
+    end_with(self, &why);
+}
+
+/* One failure may be a connection that broke; several in a row are not. */
+static void handshake_failed(session *self)
+{
+    if (++self->odd % ODD_TOLD == 0) {
+        log_line(
+            LOG_ERROR, "session",
+            "%d handshakes with %s failed: the key file is of another coordinator, or it is no "
+            "coordinator; trying on",
+            self->odd, self->options.coordinator);
+    }
+}
+
+static void read_news(session *self)
+{
+    for (sock_news news; (news = sock_event(self->main)) != SOCK_QUIET;) {
+        if (news == SOCK_UP) {
+            self->odd = 0;
+        } else if (news == SOCK_REFUSED && self->options.key != NULL) {
+            key_refused(self);
+        } else if (news == SOCK_PLAIN) {
+            key_wanted(self);
+        } else {
+            handshake_failed(self);
+        }
+    }
+}
+
 static void on_tick(void *arg)
 {
     session *self = arg;
     atomic_store(&self->tick, clock_mono_ms());
+    read_news(self);
 }
 
 static void on_hello_timer(void *arg)
@@ -502,7 +565,8 @@ static void *beat_main(void *arg)
     session *self = arg;
     err why;
     SCOPED(loop_destroy) loop *events = loop_create();
-    SCOPED(sock_destroy) sock *s = sock_create(self->ctx, SOCK_DEALER, NULL, &why);
+    const sock_options how = {.key = self->options.key};
+    SCOPED(sock_destroy) sock *s = sock_create(self->ctx, SOCK_DEALER, &how, &why);
     if (s == NULL || sock_connect(s, self->options.coordinator, &why) != 0) {
         log_err(LOG_ERROR, "beat", &why, "no heartbeat");
         return NULL;
@@ -565,8 +629,10 @@ static int open_socket(session *self, err *e)
     if (self->ctx == NULL) {
         return -1;
     }
-    self->main = sock_create(self->ctx, SOCK_DEALER, &(sock_options){.linger_ms = 1000}, e);
-    if (self->main == NULL || sock_connect(self->main, self->options.coordinator, e) != 0) {
+    const sock_options how = {.linger_ms = 1000, .key = self->options.key};
+    self->main = sock_create(self->ctx, SOCK_DEALER, &how, e);
+    if (self->main == NULL || sock_watch(self->main, e) != 0 ||
+        sock_connect(self->main, self->options.coordinator, e) != 0) {
         return -1;
     }
     self->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);

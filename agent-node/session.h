@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "wire/curve.h"
 #include "wire/message.h"
 
 enum { SESSION_QUEUE = 1024, SESSION_ANSWER_MS = 120000 };
@@ -34,6 +35,7 @@ typedef struct session_events {
 
 typedef struct session_options {
     const char *coordinator; /* endpoint */
+    const curve_file *key;   /* NULL: plain */
     const char *node;        /* name */
     int64_t slots;
     const char *software; /* JSON object of versions */

@@ -14,7 +14,14 @@ static const cli_option options[] = {
      .type = CLI_STR,
      .offset = AT(coordinator),
      .value = "URI",
-     .help = "the coordinator's endpoint, for example ipc:///run/ce.sock (required)"},
+     .help = "the coordinator's endpoint, for example ipc:///run/ce.sock or tcp://HOST:PORT "
+             "(required)"},
+    {.name = "key",
+     .type = CLI_STR,
+     .offset = AT(key),
+     .value = "FILE",
+     .help =
+         "key file that `ce-coord keys new NAME` wrote; needed for a coordinator on another host"},
     {.name = "device",
      .type = CLI_STR,
      .offset = AT(device),
@@ -31,7 +38,9 @@ static const cli_option options[] = {
      .type = CLI_STR,
      .offset = AT(name),
      .value = "NAME",
-     .help = "name at the coordinator (default host name and process id)"},
+     .help =
+         "name at the coordinator (default host name and process id, after the key's name and a "
+         "dot if there is a key)"},
     {.name = "python",
      .type = CLI_STR,
      .offset = AT(python),
@@ -77,6 +86,7 @@ static const cli_command command = {
     .arguments = "",
     .examples = "  ce-node --coordinator ipc:///tmp/ce.sock\n"
                 "  ce-node --coordinator tcp://127.0.0.1:7000 --device fake --fake script.json\n"
+                "  ce-node --coordinator tcp://10.0.0.2:7000 --key a100-1.key --name a100-1\n"
                 "  ce-node emu --help      one kernel on the CPU, every access checked\n",
     .options = options};
 

@@ -18,6 +18,7 @@
 
 typedef struct settings {
     const char *coordinator; /* endpoint */
+    const char *key;         /* key file; NULL: plain, inside this host */
     const char *device;      /* auto | cuda | emu | fake */
     const char *name;        /* NULL: host name and process id */
     int64_t slots;           /* tasks at once */

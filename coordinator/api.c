@@ -17,6 +17,7 @@
 #include "common/scoped.h"
 #include "common/xalloc.h"
 #include "coordinator/coord.h"
+#include "coordinator/guard.h"
 #include "coordinator/handout.h"
 #include "coordinator/ingest.h"
 #include "coordinator/paid.h"
@@ -161,9 +162,10 @@ static void on_hello(const api_call *call)
     }
     err e = {0};
     size_t number;
-    if (hello->protocol == MESSAGE_PROTOCOL)
+    bool admitted = guard_admit(c, call->from, hello->node, &e) == 0;
+    if (admitted && hello->protocol == MESSAGE_PROTOCOL)
         replace_older(c, hello);
-    if (nodes_join(c->nodes, call->from, hello, clock_mono_ms(), &number, &e)) {
+    if (!admitted || nodes_join(c->nodes, call->from, hello, clock_mono_ms(), &number, &e)) {
         log_err(LOG_WARN, "nodes", &e, "refused %s", hello->node);
         refuse(c, call->from, &e);
         return;
@@ -179,7 +181,8 @@ static void on_beat(const api_call *call)
     coord *c = call->c;
     bool alive = false;
     int64_t now = clock_mono_ms();
-    size_t number = nodes_beat(c->nodes, &call->m->body.beat, c->options.lost_ms, now, &alive);
+    const nodes_pulse pulse = {.from = call->from, .beat = &call->m->body.beat};
+    size_t number = nodes_beat(c->nodes, &pulse, c->options.lost_ms, now, &alive);
     if (number == NODES_NONE) {
         err e = {0};
         err_set(&e, ERR_NOT_FOUND, "node %s is not registered here: register again",
@@ -202,10 +205,29 @@ static void on_pull(const api_call *call)
     handout_dispatch(call->c);
 }
 
+/* A lease that another node holds is none of this node's business, whatever token it shows. */
+static int check_holder(const api_call *call, size_t task, int64_t token, err *e)
+{
+    lease held;
+    if (lease_check(call->c->leases, task, token, &held, NULL) || held.node == call->node)
+        return 0;
+    return err_set(e, ERR_DENIED, "task %s is held by another node",
+                   sched_get(call->c->options.run->tasks, task)->id);
+}
+
+/* The task that this node holds under that token, or SCHED_NONE. */
+static size_t own_task(const api_call *call, const char *id, int64_t token, err *e)
+{
+    size_t task = handout_holder(call->c, id, token, e);
+    if (task != SCHED_NONE && check_holder(call, task, token, e))
+        return SCHED_NONE;
+    return task;
+}
+
 static void on_progress(const api_call *call)
 {
     const struct msg_progress *p = &call->m->body.progress;
-    size_t task = handout_holder(call->c, p->task, p->token, NULL);
+    size_t task = own_task(call, p->task, p->token, NULL);
     if (task != SCHED_NONE)
         sched_enter_stage(call->c->options.run->tasks, task, p->stage);
 }
@@ -221,7 +243,7 @@ static void on_give_back(const api_call *call)
     coord *c = call->c;
     const struct msg_give_back *b = &call->m->body.give_back;
     err e = {0};
-    size_t task = handout_holder(c, b->task, b->token, &e);
+    size_t task = own_task(call, b->task, b->token, &e);
     if (task == SCHED_NONE) {
         acknowledge(call, &e);
         return;
@@ -248,13 +270,24 @@ static void on_give_back(const api_call *call)
 static void on_reserve(const api_call *call)
 {
     const handout_ack ack = ack_of(call);
-    paid_reserve(call->c, &ack, &call->m->body.reserve);
+    err e = {0};
+    const struct msg_reserve *m = &call->m->body.reserve;
+    if (own_task(call, m->task, m->token, &e) == SCHED_NONE)
+        acknowledge(call, &e);
+    else
+        paid_reserve(call->c, &ack, m);
 }
 
 static void on_settle(const api_call *call)
 {
     const handout_ack ack = ack_of(call);
-    paid_settle(call->c, &ack, &call->m->body.settle);
+    err e = {0};
+    const struct msg_settle *m = &call->m->body.settle;
+    size_t task = sched_find(call->c->options.run->tasks, m->task);
+    if (task != SCHED_NONE && check_holder(call, task, m->token, &e))
+        acknowledge(call, &e);
+    else
+        paid_settle(call->c, &ack, m);
 }
 
 /* ---- records ---- */
@@ -362,12 +395,13 @@ static void take_task_record(const api_call *call, ingest_kind kind, const char 
                              const char *text)
 {
     size_t task = sched_find(call->c->options.run->tasks, id);
-    if (task != SCHED_NONE) {
+    err e = {0};
+    if (task == SCHED_NONE)
+        err_set(&e, ERR_NOT_FOUND, "there is no task %s", id);
+    else if (check_holder(call, task, token, &e) == 0) {
         take_record(call, kind, task, id, token, text);
         return;
     }
-    err e = {0};
-    err_set(&e, ERR_NOT_FOUND, "there is no task %s", id);
     acknowledge(call, &e);
 }
 

@@ -36,17 +36,37 @@ const cmd_entry *cmd_find(const cmd_program *program, const char *name)
     return NULL;
 }
 
+/* Where everything of this user is: $CE_HOME, else ce in the XDG data folder; NULL when there is neither. */
+static char *data_folder(const cmd_program *program)
+{
+    if (program->ce_home && *program->ce_home)
+        return xstrdup(program->ce_home);
+    if (program->xdg_data_home && *program->xdg_data_home)
+        return file_join(program->xdg_data_home, "ce");
+    if (program->home && *program->home)
+        return file_join(program->home, ".local/share/ce");
+    return NULL;
+}
+
 char *cmd_db_path(const cmd_program *program, const char *given, err *e)
 {
     if (given)
         return xstrdup(given);
-    if (program->ce_home && *program->ce_home)
-        return file_join(program->ce_home, "ce.db");
-    if (program->xdg_data_home && *program->xdg_data_home)
-        return file_join(program->xdg_data_home, "ce/ce.db");
-    if (program->home && *program->home)
-        return file_join(program->home, ".local/share/ce/ce.db");
+    SCOPED(scoped_free) char *folder = data_folder(program);
+    if (folder)
+        return file_join(folder, "ce.db");
     err_set(e, ERR_USAGE, "no place for the database: give --db FILE, or set CE_HOME");
+    return NULL;
+}
+
+char *cmd_keys_path(const cmd_program *program, const char *given, err *e)
+{
+    if (given)
+        return xstrdup(given);
+    SCOPED(scoped_free) char *folder = data_folder(program);
+    if (folder)
+        return file_join(folder, "keys");
+    err_set(e, ERR_USAGE, "no place for keys: give --keys DIR, or set CE_HOME");
     return NULL;
 }
 

@@ -46,6 +46,13 @@ enum {
         .help = "database (default $CE_HOME/ce.db, else the XDG data folder)"            \
     }
 
+/* The row of --keys, the same in every command that has it. */
+#define CMD_OPTION_KEYS(options)                                                            \
+    {                                                                                       \
+        .name = "keys", .type = CLI_STR, .offset = offsetof(options, keys), .value = "DIR", \
+        .help = "folder of keys (default $CE_HOME/keys, else in the XDG data folder)"       \
+    }
+
 /* The row of --suites, the same in every command that has it. */
 #define CMD_OPTION_SUITES(options)                                                              \
     {                                                                                           \
@@ -96,6 +103,8 @@ const cmd_entry *cmd_find(const cmd_program *program, const char *name);
 int cmd_exit_of(const err *e);
 /* cmd_db_path: `given`, else $CE_HOME/ce.db, else ce/ce.db in the XDG data folder. Caller frees. */
 char *cmd_db_path(const cmd_program *program, const char *given, err *e);
+/* cmd_keys_path is the folder of keys: `given`, else `keys` beside the database's default. Caller frees. */
+char *cmd_keys_path(const cmd_program *program, const char *given, err *e);
 /* cmd_typed is the command line as typed, quoted where a shell needs it. Caller frees. */
 char *cmd_typed(const cmd_call *call);
 /* cmd_print_json prints a document; the result is CMD_EXIT_COMPLETE. */

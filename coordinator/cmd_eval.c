@@ -18,7 +18,7 @@ enum { SAMPLES_MAX = 1000, NOT_GIVEN = -1 };
 
 typedef struct options {
     const char *suite, *only, *device, *arch, *bind, *resume, *out, *db, *suites, *python, *fake,
-        *coordinator;
+        *coordinator, *keys;
     const char *entrants, *effort, *escalate;
     cli_list models, stages;
     int64_t samples, limit, seed, slots;
@@ -162,7 +162,9 @@ static const cli_option table[] = {
      .type = CLI_STR,
      .offset = AT(bind),
      .value = "URI",
-     .help = "also accept nodes that join here: tcp://127.0.0.1:PORT or ipc://PATH"},
+     .help = "also accept nodes that join here: ipc://PATH, tcp://127.0.0.1:PORT, or with keys "
+             "tcp://HOST:PORT and curve://HOST:PORT"},
+    CMD_OPTION_KEYS(options),
     {.name = "slots",
      .type = CLI_INT,
      .offset = AT(slots),
@@ -350,6 +352,7 @@ static int run_eval(const cmd_call *call, err *e)
     if (fill_common(o, &wanted, e) || (o->resume ? check_resume(o, e) : fill_new(o, &wanted, e)))
         return -1;
     SCOPED(scoped_free) char *as_typed = cmd_typed(call);
+    SCOPED(scoped_free) char *keys = cmd_keys_path(call->program, o->keys, NULL);
     const eval_request request = {.wanted = &wanted,
                                   .resume = o->resume,
                                   .db = call->db,
@@ -357,6 +360,7 @@ static int run_eval(const cmd_call *call, err *e)
                                   .program = call->argv[0],
                                   .command = as_typed,
                                   .version = CE_VERSION,
+                                  .keys = keys,
                                   .dry_run = o->dry_run,
                                   .yes = o->yes,
                                   .json = o->json};

@@ -16,8 +16,10 @@
 #include "common/clock.h"
 #include "common/file.h"
 #include "common/scoped.h"
+#include "common/str.h"
 #include "common/xalloc.h"
 #include "coordinator/api.h"
+#include "coordinator/guard.h"
 #include "coordinator/handout.h"
 #include "coordinator/paid.h"
 #include "store/node.h"
@@ -36,20 +38,34 @@ static int make_folder(coord *self, err *e)
     return 0;
 }
 
+static int open_guard(coord *self, err *e)
+{
+    const char *bind = self->options.bind;
+    if (!bind || !sock_is_secure(bind) || !self->options.keys)
+        return 0;
+    self->guard = guard_create(self->context, self->options.keys, e);
+    return self->guard ? 0 : -1;
+}
+
 static int bind_all(coord *self, err *e)
 {
-    const sock_options options = {.linger_ms = LINGER_MS};
+    sock_options options = {.linger_ms = LINGER_MS};
     self->context = sock_ctx_create(e);
-    if (!self->context)
+    if (!self->context || open_guard(self, e))
         return -1;
+    options.key = self->guard ? guard_key(self->guard) : NULL;
     self->router = sock_create(self->context, SOCK_ROUTER, &options, e);
-    if (!self->router || make_folder(self, e) || sock_bind(self->router, self->endpoint, e))
+    if (!self->router || sock_watch(self->router, e) || make_folder(self, e) ||
+        sock_bind(self->router, self->endpoint, e))
         return -1;
     if (!self->options.bind)
         return 0;
     if (sock_bind(self->router, self->options.bind, e))
         return err_wrap(e, "--bind");
-    self->joined = xstrdup(sock_endpoint(self->router));
+    const char *real = sock_endpoint(self->router);
+    self->joined = sock_is_secure(self->options.bind) && str_starts(real, "tcp://")
+                       ? xasprintf("curve%s", real + strlen("tcp"))
+                       : xstrdup(real);
     return 0;
 }
 
@@ -69,6 +85,7 @@ static void on_tick(void *arg)
         handout_renew_all(self, now);
     }
     self->last_tick_ms = now;
+    guard_tick(self, now);
     handout_tick(self, now);
     paid_tick(self, now);
     coord_progressed(self);
@@ -104,6 +121,7 @@ void coord_destroy(coord **self)
         writer_destroy(&c->writer);
     loop_destroy(&c->events);
     sock_destroy(&c->router);
+    guard_destroy(&c->guard);
     sock_ctx_destroy(&c->context);
     blob_store_destroy(&c->cache);
     blob_inbox_destroy(&c->inbox);

@@ -45,9 +45,11 @@ typedef struct coord_options {
     run *run;
     const char *bind; /* a further endpoint for nodes that join; NULL: none */
     int64_t lost_ms;  /* a node silent this long is lost */
+    const char *keys; /* folder of keys, for nodes from other hosts; NULL: none join */
 } coord_options;
 
 struct paid;
+struct guard;
 
 typedef struct coord {
     coord_options options;
@@ -58,6 +60,7 @@ typedef struct coord {
     sock_ctx *context;
     sock *router;
     loop *events;
+    struct guard *guard; /* NULL: no endpoint needs keys */
     nodes *nodes;
     lease_table *leases;
     writer *writer;

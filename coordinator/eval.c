@@ -292,8 +292,11 @@ static int start_node(evaluation *self, err *e)
 static int open_coord(evaluation *self, err *e)
 {
     const settings *s = &self->run->settings;
-    const coord_options options = {
-        .store = self->store, .run = self->run, .bind = s->bind, .lost_ms = s->node_timeout_ms};
+    const coord_options options = {.store = self->store,
+                                   .run = self->run,
+                                   .bind = s->bind,
+                                   .lost_ms = s->node_timeout_ms,
+                                   .keys = self->request->keys};
     self->coord = coord_create(&options, e);
     if (!self->coord)
         return -1;

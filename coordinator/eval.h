@@ -43,6 +43,7 @@ typedef struct eval_request {
     const char *program;     /* as typed: for the command that resumes */
     const char *command;     /* the whole command as typed: for the record */
     const char *version;     /* of ce */
+    const char *keys;        /* folder of keys, for --bind beyond this host */
     const char *node_binary; /* NULL: ce-node beside this program */
     bool dry_run, yes, json;
     bool adversarial; /* of a validation: the adversarial kernels, not the mutants */

@@ -138,11 +138,18 @@ size_t nodes_count(const nodes *self)
     return self->up;
 }
 
-size_t nodes_beat(nodes *self, const struct msg_beat *beat, int64_t lost_ms, int64_t now_ms,
+static bool same_key(const peer_id *a, const peer_id *b)
+{
+    return a->secure == b->secure && curve_equal(&a->key, &b->key);
+}
+
+size_t nodes_beat(nodes *self, const nodes_pulse *pulse, int64_t lost_ms, int64_t now_ms,
                   bool *alive)
 {
+    const struct msg_beat *beat = pulse->beat;
     size_t number = nodes_named(self, beat->node);
-    if (number == NODES_NONE || strcmp(self->rows[number].instance, beat->instance) != 0)
+    if (number == NODES_NONE || strcmp(self->rows[number].instance, beat->instance) != 0 ||
+        !same_key(&self->rows[number].peer, pulse->from))
         return NODES_NONE;
     *alive = beat->tick_age_ms < lost_ms;
     if (*alive)

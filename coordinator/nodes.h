@@ -53,7 +53,11 @@ size_t nodes_count(const nodes *self);
 
 /* nodes_beat: the node, or NODES_NONE when it must register again. A beat that says that the node's loop
  * has not turned for lost_ms is no sign of life: *alive is then false. */
-size_t nodes_beat(nodes *self, const struct msg_beat *beat, int64_t lost_ms, int64_t now_ms,
+typedef struct nodes_pulse {
+    const peer_id *from; /* its key must be the node's */
+    const struct msg_beat *beat;
+} nodes_pulse;
+size_t nodes_beat(nodes *self, const nodes_pulse *pulse, int64_t lost_ms, int64_t now_ms,
                   bool *alive);
 /* nodes_seen: a message on the data socket is a sign of life too. */
 void nodes_seen(nodes *self, size_t number, int64_t now_ms);

@@ -5,6 +5,7 @@
  *   - a DEALER queues only for a live connection (IMMEDIATE), so a send that reports success went to a
  *     peer that was there; a ROUTER refuses to send to a peer that is gone (MANDATORY);
  *   - a DEALER has a fresh random identity, and a reconnecting one takes its place over (HANDOVER);
+ *   - a handshake has seconds, a message has a size;
  *   - heartbeats of the transport end half-open connections; the protocol has beats of its own.
  *
  * SPDX-License-Identifier: MIT */
@@ -36,8 +37,11 @@ struct sock_ctx {
 
 struct sock {
     void *zmq;
+    sock_ctx *ctx;
     sock_kind kind;
     int fd;
+    void *monitor;               /* PAIR of its events; NULL: not watched */
+    curve_file *key;             /* NULL: plain only */
     buf out;                     /* the message being sent */
     char endpoint[ENDPOINT_MAX]; /* bound last */
 };
@@ -50,7 +54,8 @@ static int fail(err *e, err_code code, const char *doing)
 
 bool peer_id_equal(const peer_id *a, const peer_id *b)
 {
-    return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0;
+    return a->size == b->size && memcmp(a->bytes, b->bytes, a->size) == 0 &&
+           a->secure == b->secure && curve_equal(&a->key, &b->key);
 }
 
 /* ---- life ---- */
@@ -79,6 +84,11 @@ void sock_ctx_destroy(sock_ctx **self)
     *self = NULL;
 }
 
+void *sock_ctx_zmq(sock_ctx *self)
+{
+    return self->zmq;
+}
+
 enum { ON_ROUTER = 1, ON_DEALER = 2, ON_BOTH = 3 };
 
 static const struct {
@@ -92,7 +102,7 @@ static const struct {
     {ZMQ_BACKLOG, 1024, ON_ROUTER},
     {ZMQ_RECONNECT_IVL, 100, ON_DEALER},
     {ZMQ_RECONNECT_IVL_MAX, 5000, ON_DEALER},
-    {ZMQ_HANDSHAKE_IVL, 10000, ON_BOTH},
+    {ZMQ_HANDSHAKE_IVL, 5000, ON_BOTH},
     {ZMQ_HEARTBEAT_IVL, 3000, ON_BOTH},
     {ZMQ_HEARTBEAT_TIMEOUT, 10000, ON_BOTH},
     {ZMQ_HEARTBEAT_TTL, 10000, ON_BOTH},
@@ -142,7 +152,10 @@ sock *sock_create(sock_ctx *ctx, sock_kind kind, const sock_options *options, er
 {
     SCOPED(sock_destroy) sock *self = xcalloc(1, sizeof(*self));
     self->kind = kind;
+    self->ctx = ctx;
     buf_init(&self->out, SOCK_MESSAGE_MAX);
+    if (options != NULL && options->key != NULL)
+        self->key = xmemdup(options->key, sizeof(*options->key));
     self->zmq = zmq_socket(ctx->zmq, kind == SOCK_ROUTER ? ZMQ_ROUTER : ZMQ_DEALER);
     if (self->zmq == NULL) {
         fail(e, ERR_LIMIT, "cannot open a socket");
@@ -159,6 +172,11 @@ void sock_destroy(sock **self)
         return;
     if ((*self)->zmq != NULL)
         zmq_close((*self)->zmq);
+    if ((*self)->monitor != NULL)
+        zmq_close((*self)->monitor);
+    if ((*self)->key != NULL)
+        curve_wipe(&(*self)->key->pair);
+    free((*self)->key);
     buf_fini(&(*self)->out);
     free(*self);
     *self = NULL;
@@ -181,35 +199,58 @@ static bool is_port(const char *text)
     return strcmp(text, "*") == 0 || (str_to_i64(text, &port) && port >= 1 && port <= 65535);
 }
 
-/* tcp_endpoint writes the endpoint with a numeric host to out. */
-static int tcp_endpoint(const char *endpoint, char out[ENDPOINT_MAX], err *e)
+/* The host of "tcp://HOST:PORT" or "curve://HOST:PORT"; the result is where ":PORT" begins, or NULL. */
+static const char *split_host(const char *endpoint, char host[ENDPOINT_MAX])
 {
-    const char *address = endpoint + strlen("tcp://");
+    const char *address = strstr(endpoint, "://") + 3;
     const char *colon = strrchr(address, ':');
     if (colon == NULL || colon == address || !is_port(colon + 1))
-        return err_set(e, ERR_USAGE, "%s: expected tcp://HOST:PORT", endpoint);
+        return NULL;
+    snprintf(host, ENDPOINT_MAX, "%.*s", (int)(colon - address), address);
+    if (strcmp(host, "localhost") == 0)
+        snprintf(host, ENDPOINT_MAX, "127.0.0.1");
+    return colon;
+}
+
+bool sock_is_secure(const char *endpoint)
+{
     char host[ENDPOINT_MAX];
-    snprintf(host, sizeof(host), "%.*s", (int)(colon - address), address);
-    const char *numeric = strcmp(host, "localhost") == 0 ? "127.0.0.1" : host;
-    if (!is_loopback(numeric))
-        return err_set(e, ERR_USAGE,
-                       "%s leaves this host, and plain transport must not: use "
-                       "tcp://127.0.0.1:PORT or ipc://PATH",
-                       endpoint);
-    int length = snprintf(out, ENDPOINT_MAX, "tcp://%s%s", numeric, colon);
+    if (str_starts(endpoint, "curve://"))
+        return true;
+    return str_starts(endpoint, "tcp://") && strlen(endpoint) < ENDPOINT_MAX &&
+           split_host(endpoint, host) != NULL && !is_loopback(host);
+}
+
+/* tcp_endpoint writes the endpoint as ZeroMQ wants it to out. */
+static int tcp_endpoint(const sock *self, const char *endpoint, char out[ENDPOINT_MAX], err *e)
+{
+    char host[ENDPOINT_MAX];
+    const char *colon = split_host(endpoint, host);
+    if (colon == NULL)
+        return err_set(e, ERR_USAGE, "%s: expected tcp://HOST:PORT or curve://HOST:PORT", endpoint);
+    if (sock_is_secure(endpoint) && self->key == NULL)
+        return err_set(
+            e, ERR_USAGE,
+            "%s %s: give the key file that `ce-coord keys new NAME` writes (--key FILE), "
+            "or use tcp://127.0.0.1:PORT or ipc://PATH",
+            endpoint,
+            is_loopback(host) ? "is encrypted" : "leaves this host, and plain transport must not");
+    int length = snprintf(out, ENDPOINT_MAX, "tcp://%s%s", host, colon);
     assert(length > 0 && length < ENDPOINT_MAX);
     return 0;
 }
 
-static int check_endpoint(const char *endpoint, char out[ENDPOINT_MAX], err *e)
+static int check_endpoint(const sock *self, const char *endpoint, char out[ENDPOINT_MAX], err *e)
 {
     size_t path_max = sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1;
     if (strlen(endpoint) > ENDPOINT_MAX / 2)
         return err_set(e, ERR_USAGE, "the endpoint %.64s… is too long", endpoint);
-    if (str_starts(endpoint, "tcp://"))
-        return tcp_endpoint(endpoint, out, e);
+    if (str_starts(endpoint, "tcp://") || str_starts(endpoint, "curve://"))
+        return tcp_endpoint(self, endpoint, out, e);
     if (!str_starts(endpoint, "ipc://") || endpoint[6] == '\0')
-        return err_set(e, ERR_USAGE, "%s is no endpoint: use ipc://PATH or tcp://127.0.0.1:PORT",
+        return err_set(e, ERR_USAGE,
+                       "%s is no endpoint: use ipc://PATH, tcp://127.0.0.1:PORT or "
+                       "curve://HOST:PORT",
                        endpoint);
     if (strlen(endpoint + 6) > path_max)
         return err_set(e, ERR_USAGE, "%s: the path of a local socket has at most %zu bytes",
@@ -236,10 +277,39 @@ static int bind_failed(const char *endpoint, err *e)
                       zmq_strerror(number));
 }
 
+static int set_key(sock *self, int option, const curve_key *key, err *e)
+{
+    if (zmq_setsockopt(self->zmq, option, key->bytes, sizeof(key->bytes)) < 0)
+        return fail(e, ERR_SYSTEM, "cannot use the key (was libzmq built without CURVE?)");
+    return 0;
+}
+
+/* Options hold for what is bound or connected after they were set: each endpoint has its own. */
+static int secure_router(sock *self, bool on, err *e)
+{
+    if (set_int(self, ZMQ_CURVE_SERVER, on, e) < 0)
+        return -1;
+    if (!on)
+        return 0;
+    if (zmq_setsockopt(self->zmq, ZMQ_ZAP_DOMAIN, "ce", 2) < 0)
+        return fail(e, ERR_INTERNAL, "cannot ask for authentication");
+    return set_key(self, ZMQ_CURVE_SECRETKEY, &self->key->pair.secret, e);
+}
+
+static int secure_dealer(sock *self, err *e)
+{
+    return set_key(self, ZMQ_CURVE_SERVERKEY, &self->key->coordinator, e) < 0 ||
+                   set_key(self, ZMQ_CURVE_PUBLICKEY, &self->key->pair.open, e) < 0 ||
+                   set_key(self, ZMQ_CURVE_SECRETKEY, &self->key->pair.secret, e) < 0
+               ? -1
+               : 0;
+}
+
 int sock_bind(sock *self, const char *endpoint, err *e)
 {
     char real[ENDPOINT_MAX];
-    if (check_endpoint(endpoint, real, e) < 0)
+    if (check_endpoint(self, endpoint, real, e) < 0 ||
+        secure_router(self, sock_is_secure(endpoint), e) < 0)
         return -1;
     const char *path = str_starts(real, "ipc:///") ? real + strlen("ipc://") : NULL;
     if (path != NULL && is_served(path))
@@ -259,8 +329,10 @@ int sock_bind(sock *self, const char *endpoint, err *e)
 int sock_connect(sock *self, const char *endpoint, err *e)
 {
     char real[ENDPOINT_MAX];
-    if (check_endpoint(endpoint, real, e) < 0 ||
+    if (check_endpoint(self, endpoint, real, e) < 0 ||
         set_int(self, ZMQ_IPV6, strchr(real, '[') != NULL, e) < 0)
+        return -1;
+    if (self->key != NULL && str_starts(real, "tcp://") && secure_dealer(self, e) < 0)
         return -1;
     if (zmq_connect(self->zmq, real) < 0)
         return err_native(e, ERR_USAGE, ERR_DOMAIN_ZMQ, zmq_errno(), "cannot connect to %s: %s",
@@ -350,6 +422,14 @@ static int read_identity(zmq_msg_t *part, peer_id *from, err *e)
     return 0;
 }
 
+/* The key that came in by, as zap.c wrote it to the connection. */
+static void read_key(zmq_msg_t *body, peer_id *from)
+{
+    const char *user = zmq_msg_gets(body, "User-Id");
+    from->key = (curve_key){.bytes = {0}};
+    from->secure = user != NULL && curve_parse(user, &from->key);
+}
+
 int sock_recv(sock *self, peer_id *from, message *out, err *e)
 {
     SCOPED(incoming_fini) incoming in = {.count = 0};
@@ -363,11 +443,54 @@ int sock_recv(sock *self, peer_id *from, message *out, err *e)
         wanted = 2;
         if (read_identity(&in.parts[0], from, e) < 0)
             return -1;
+        read_key(&in.parts[in.count > 1], from);
     }
     if (in.count != wanted)
         return err_set(e, ERR_PROTOCOL, "a message has one part, not %zu", in.count - wanted + 1);
     zmq_msg_t *body = &in.parts[wanted - 1];
     return message_decode(zmq_msg_data(body), zmq_msg_size(body), out, e) < 0 ? -1 : 1;
+}
+
+/* ---- what becomes of connections ---- */
+
+int sock_watch(sock *self, err *e)
+{
+    char endpoint[ENDPOINT_MAX];
+    int events = ZMQ_EVENT_HANDSHAKE_SUCCEEDED | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH |
+                 ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL;
+    snprintf(endpoint, sizeof(endpoint), "inproc://watch-%p", self->zmq);
+    if (zmq_socket_monitor(self->zmq, endpoint, events) < 0)
+        return fail(e, ERR_SYSTEM, "cannot watch a socket");
+    self->monitor = zmq_socket(self->ctx->zmq, ZMQ_PAIR);
+    if (self->monitor == NULL || zmq_connect(self->monitor, endpoint) < 0)
+        return fail(e, ERR_SYSTEM, "cannot watch a socket");
+    return 0;
+}
+
+static sock_news news_of(uint16_t event, uint32_t value)
+{
+    if (event == ZMQ_EVENT_HANDSHAKE_SUCCEEDED)
+        return SOCK_UP;
+    if (event == ZMQ_EVENT_HANDSHAKE_FAILED_AUTH)
+        return SOCK_REFUSED;
+    return event == ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL &&
+                   value == ZMQ_PROTOCOL_ERROR_ZMTP_MECHANISM_MISMATCH
+               ? SOCK_PLAIN
+               : SOCK_ODD;
+}
+
+sock_news sock_event(sock *self)
+{
+    uint8_t head[6], address[ENDPOINT_MAX];
+    uint16_t event;
+    uint32_t value;
+    if (self->monitor == NULL ||
+        zmq_recv(self->monitor, head, sizeof(head), ZMQ_DONTWAIT) != (int)sizeof(head))
+        return SOCK_QUIET;
+    zmq_recv(self->monitor, address, sizeof(address), ZMQ_DONTWAIT);
+    memcpy(&event, head, sizeof(event));
+    memcpy(&value, head + sizeof(event), sizeof(value));
+    return news_of(event, value);
 }
 
 /* ---- waiting ---- */

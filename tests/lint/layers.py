@@ -47,7 +47,7 @@ FOREIGN = {
     r"msgpack.*": ("common/pack.c",),
     r"zstd.*\.h": ("common/zip.c",),
     r"sodium.*": ("common/hash.c",),
-    r"zmq.*\.h": ("wire/sock.c", "wire/loop.c"),
+    r"zmq.*\.h": ("wire/sock.c", "wire/loop.c", "wire/curve.c", "wire/zap.c"),
     r"sqlite3.*\.h": ("store/",),
     r"curl/.*": ("providers/",),
     r"cuda.*\.h": ("agent-node/runner/gpu_cuda.c", TIMING),

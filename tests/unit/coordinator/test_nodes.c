@@ -44,6 +44,8 @@ static size_t join(nodes *self, const char *name, const char *kind, const char *
     return number;
 }
 
+static const peer_id nobody; /* a plain peer */
+
 static size_t beat(nodes *self, const char *name, const char *instance, int64_t tick_age,
                    int64_t now, bool *alive)
 {
@@ -51,7 +53,8 @@ static size_t beat(nodes *self, const char *name, const char *instance, int64_t 
     memccpy(node_name, name, 0, sizeof node_name);
     memccpy(node_instance, instance, 0, sizeof node_instance);
     struct msg_beat m = {.node = node_name, .instance = node_instance, .tick_age_ms = tick_age};
-    return nodes_beat(self, &m, LOST, now, alive);
+    const nodes_pulse pulse = {.from = &nobody, .beat = &m};
+    return nodes_beat(self, &pulse, LOST, now, alive);
 }
 
 static void another_protocol_is_refused_and_both_versions_are_named(void **state)

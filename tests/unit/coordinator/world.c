@@ -15,6 +15,7 @@
 #include "common/scoped.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "coordinator/keyring.h"
 #include "wire/record.h"
 #include "wire/sock.h"
 
@@ -88,8 +89,12 @@ world *world_create(const world_options *options)
         fprintf(stderr, "%s\n", e.text);
     self->run = run_open(self->store, id, clock_wall_ms(), &e);
     MUST(self->run != NULL);
-    const coord_options how = {
-        .store = self->store, .run = self->run, .lost_ms = wanted.node_timeout_ms};
+    SCOPED(scoped_free) char *keys = file_join(self->folder, "keys");
+    const coord_options how = {.store = self->store,
+                               .run = self->run,
+                               .lost_ms = wanted.node_timeout_ms,
+                               .bind = options->secure ? "curve://127.0.0.1:*" : NULL,
+                               .keys = keys};
     self->coord = coord_create(&how, &e);
     MUST(self->coord != NULL);
     settings_fini(&wanted);
@@ -134,11 +139,27 @@ struct client {
 
 client *client_create(const char *endpoint)
 {
+    return client_create_with_key(endpoint, NULL);
+}
+
+curve_file world_key(const world *self, const char *name)
+{
+    curve_file key;
+    SCOPED(scoped_free) char *keys = file_join(self->folder, "keys");
+    SCOPED(scoped_free) char *path = xasprintf("%s/%s.key", self->folder, name);
+    const keyring_new_key wanted = {.name = name, .path = path};
+    MUST(keyring_add(keys, &wanted, NULL) == 0);
+    MUST(curve_load(path, &key, NULL) == 0);
+    return key;
+}
+
+client *client_create_with_key(const char *endpoint, const curve_file *key)
+{
     client *self = xcalloc(1, sizeof *self);
     id_new(self->instance);
     self->context = sock_ctx_create(NULL);
     MUST(self->context != NULL);
-    self->dealer = sock_create(self->context, SOCK_DEALER, NULL, NULL);
+    self->dealer = sock_create(self->context, SOCK_DEALER, &(sock_options){.key = key}, NULL);
     MUST(self->dealer != NULL);
     MUST(sock_connect(self->dealer, endpoint, NULL) == 0);
     return self;
@@ -215,7 +236,7 @@ void client_expect(client *self, message_type type, message *out)
     }
 }
 
-void client_join(client *self, const char *name, int64_t slots)
+void client_hello(client *self, const char *name, int64_t slots)
 {
     message m;
     message_init(&m, MSG_HELLO);
@@ -228,6 +249,12 @@ void client_join(client *self, const char *name, int64_t slots)
     m.body.hello.devices_count = 1;
     message_set_str(&m.body.hello.devices[0].kind, "fake");
     client_send(self, &m);
+}
+
+void client_join(client *self, const char *name, int64_t slots)
+{
+    message m;
+    client_hello(self, name, slots);
     client_expect(self, MSG_WELCOME, &m);
     message_fini(&m);
 }

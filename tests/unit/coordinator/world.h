@@ -31,6 +31,7 @@ typedef struct world_options {
     const char *entrants; /* model ids, comma separated; NULL: gold */
     int64_t samples;      /* 0: 1 */
     int64_t lost_ms;      /* 0: 15000 */
+    bool secure;          /* nodes join with keys too: coord->joined, world_key */
     bool validate;        /* a validation: gold and the mutants; entrants must be two */
 } world_options;
 
@@ -44,6 +45,11 @@ int64_t world_count(const world *self, const char *from);
 /* A node's side of the connection. */
 typedef struct client client;
 client *client_create(const char *endpoint);
+client *client_create_with_key(const char *endpoint, const curve_file *key);
+/* world_key makes a key of that name (world_options.secure). */
+curve_file world_key(const world *self, const char *name);
+/* client_hello only sends: client_join also waits for the welcome. */
+void client_hello(client *self, const char *name, int64_t slots);
 void client_destroy(client **self);
 /* client_send numbers and sends m (finishing it); the result is the number. */
 uint64_t client_send(client *self, message *m);
