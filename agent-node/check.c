@@ -19,6 +19,8 @@ enum { CHECK_RETRIES = 1 }; /* of the whole check, after the judge had to be res
 /* Never "clean" where no sanitizer has looked. */
 static const char sanitizer_absent[] = "not run";
 
+static const char grid_part[] = "grid"; /* the same shapes for every candidate of a problem */
+
 /* One shape to check. */
 typedef struct check_case {
     const char *part; /* grid, benchmark, large index, hidden */
@@ -33,7 +35,8 @@ typedef struct check_run {
     const pipeline *p;
     trial *trial;
     runner_verdict *verdict;
-    char **modelled; /* of the report */
+    char **modelled;    /* of the report */
+    modelled_cost cost; /* of the grid */
     json *rows;
     size_t done; /* shapes that passed */
 } check_run;
@@ -164,7 +167,11 @@ static int check_case_once(check_run *r, const check_case *c, err *e)
         return -1;
     }
     add_row(r, c, &comparison);
-    modelled_keep(r->modelled, runner_proc_modelled(r->trial->runner), r->p->terms, &c->at.shape);
+    const char *counters = runner_proc_modelled(r->trial->runner);
+    modelled_keep(r->modelled, counters, r->p->terms, &c->at.shape);
+    if (strcmp(c->part, grid_part) == 0) {
+        modelled_add(&r->cost, counters, r->p->terms, &c->at.shape);
+    }
     r->done += verdict_is_ok(r->verdict);
     return 0;
 }
@@ -176,7 +183,7 @@ static int check_grid(check_run *r, err *e)
     SCOPED(cases_fini) cases all = {0};
     cases_build(r->p->terms, on_emu(r->p->facts), &all);
     for (size_t i = 0; i < all.count && verdict_is_ok(r->verdict); i++) {
-        check_case c = {.part = "grid", .at = all.shapes[i], .number = (int64_t)i};
+        check_case c = {.part = grid_part, .at = all.shapes[i], .number = (int64_t)i};
         if (check_case_once(r, &c, e) != 0) {
             return -1;
         }
@@ -258,6 +265,7 @@ static int check_parts(check_run *r, lane *held, err *e)
         (verdict_is_ok(r->verdict) && check_hidden(r, held, e) != 0)) {
         return -1;
     }
+    modelled_set_cost(r->modelled, &r->cost);
     if (verdict_is_ok(r->verdict)) {
         snprintf(r->verdict->text, sizeof(r->verdict->text), "correct at %zu shapes", r->done);
     }

@@ -20,7 +20,7 @@ enum { MEASURE_DEADLINE_MS = 60000, ESTIMATE_SAMPLES = 20, UNTIMED = 3 };
 int measure_slots(const pipeline *p, double estimate_us, int64_t *out, err *e)
 {
     int64_t bytes = 0;
-    if (roofline_bytes(p->terms, &bytes, e) != 0) {
+    if (roofline_bytes(p->terms, &p->terms->benchmark, &bytes, e) != 0) {
         return -1;
     }
     uint64_t l2 = p->facts->l2_bytes > 0 ? (uint64_t)p->facts->l2_bytes : 1;

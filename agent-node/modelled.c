@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent-node/roofline.h"
 #include "common/scoped.h"
 
 static json *parsed(const char *counters)
@@ -47,6 +48,73 @@ void modelled_keep(char **kept, const char *counters, const contract *terms,
     json_set(tree, "shape", &dims);
     free(*kept);
     *kept = json_dump(tree);
+}
+
+/* ---- cost ---- */
+
+enum { SECTOR_BYTES = 32 };
+static const double near_it = 1.15;
+
+static int64_t instructions_of(const json *launch)
+{
+    int64_t sum = 0;
+    for (json_iter it = {0}; json_next(json_get(launch, "thread_instructions"), &it);)
+        sum += json_int(it.value, 0);
+    return sum;
+}
+
+void modelled_add(modelled_cost *sum, const char *counters, const contract *terms,
+                  const contract_shape *shape)
+{
+    SCOPED(json_destroy) json *tree = parsed(counters);
+    const json *launches = json_get(tree, "launches");
+    int64_t least = 0;
+    if (tree == NULL || roofline_bytes(terms, shape, &least, NULL) != 0)
+        return;
+    sum->shapes++;
+    sum->bytes_min += least;
+    sum->partial = sum->partial || number(tree, "left_out") != 0;
+    for (size_t i = 0; i < json_size(launches); i++) {
+        sum->bytes += SECTOR_BYTES * number(json_at(launches, i), "global_sectors");
+        sum->thread_instructions += instructions_of(json_at(launches, i));
+    }
+}
+
+void modelled_set_cost(char **kept, const modelled_cost *cost)
+{
+    SCOPED(json_destroy) json *tree = parsed(*kept);
+    if (tree == NULL || cost->shapes == 0 || cost->partial)
+        return;
+    json *out = json_new_object();
+    json_set_int(out, "shapes", cost->shapes);
+    json_set_int(out, "bytes", cost->bytes);
+    json_set_int(out, "bytes_min", cost->bytes_min);
+    json_set_int(out, "thread_instructions", cost->thread_instructions);
+    json_set(tree, "cost", &out);
+    free(*kept);
+    *kept = json_dump(tree);
+}
+
+bool modelled_get_cost(const char *kept, modelled_cost *out)
+{
+    SCOPED(json_destroy) json *tree = parsed(kept);
+    const json *cost = json_get(tree, "cost");
+    *out = (modelled_cost){.shapes = number(cost, "shapes"),
+                           .bytes = number(cost, "bytes"),
+                           .bytes_min = number(cost, "bytes_min"),
+                           .thread_instructions = number(cost, "thread_instructions")};
+    return out->shapes > 0;
+}
+
+bool modelled_is_less(const modelled_cost *a, const modelled_cost *b)
+{
+    return a->bytes != b->bytes ? a->bytes < b->bytes
+                                : a->thread_instructions < b->thread_instructions;
+}
+
+bool modelled_near(const modelled_cost *cost)
+{
+    return (double)cost->bytes < near_it * (double)cost->bytes_min;
 }
 
 /* ---- in words ---- */

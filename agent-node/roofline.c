@@ -8,22 +8,23 @@
 static const double beaten = 0.95; /* of the floor: what remains is measurement */
 static const double near_it = 1.15;
 
-static int tensor_bytes(const contract *terms, size_t i, int64_t *out, err *e)
+static int tensor_bytes(const contract *terms, const contract_shape *shape, size_t i, int64_t *out,
+                        err *e)
 {
     int64_t elements = 0;
-    if (contract_elements(terms, i, &terms->benchmark, &elements, e) != 0) {
+    if (contract_elements(terms, i, shape, &elements, e) != 0) {
         return -1;
     }
     *out = elements * (int64_t)dtype_size(terms->tensors[i].type);
     return 0;
 }
 
-int roofline_bytes(const contract *terms, int64_t *out, err *e)
+int roofline_bytes(const contract *terms, const contract_shape *shape, int64_t *out, err *e)
 {
     int64_t total = 0;
     for (size_t i = 0; i < terms->input_count + terms->output_count; i++) {
         int64_t bytes = 0;
-        if (tensor_bytes(terms, i, &bytes, e) != 0) {
+        if (tensor_bytes(terms, shape, i, &bytes, e) != 0) {
             return -1;
         }
         total += bytes;
@@ -44,7 +45,7 @@ static int reads_min(const contract *terms, int64_t *out, err *e)
     int64_t indices = 0;
     for (size_t i = 0; i < terms->input_count; i++) {
         int64_t bytes = 0;
-        if (tensor_bytes(terms, i, &bytes, e) != 0) {
+        if (tensor_bytes(terms, &terms->benchmark, i, &bytes, e) != 0) {
             return -1;
         }
         all += bytes;
@@ -59,7 +60,7 @@ static int writes_min(const contract *terms, int64_t *out, err *e)
     *out = 0;
     for (size_t i = 0; i < terms->output_count; i++) {
         int64_t bytes = 0;
-        if (tensor_bytes(terms, terms->input_count + i, &bytes, e) != 0) {
+        if (tensor_bytes(terms, &terms->benchmark, terms->input_count + i, &bytes, e) != 0) {
             return -1;
         }
         *out += bytes;

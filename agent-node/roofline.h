@@ -24,8 +24,8 @@ typedef struct roofline_device {
                            not known */
 } roofline_device;
 
-/* roofline_bytes: every tensor once. */
-int roofline_bytes(const contract *terms, int64_t *out, err *e);
+/* roofline_bytes: every tensor once, at this shape. */
+int roofline_bytes(const contract *terms, const contract_shape *shape, int64_t *out, err *e);
 int roofline_floor_ms(const contract *terms, const roofline_device *device, double *out, err *e);
 /* roofline_beats: faster than the hardware can be; roofline_near: parity is the ceiling here. */
 bool roofline_beats(double ms, double floor_ms);

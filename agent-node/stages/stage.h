@@ -70,6 +70,10 @@ int stage_seek(pipeline *p, stage_work *w, conversation *talk, candidate **out, 
 lane *stage_hold(pipeline *p, stage_work *w, err *e);
 void stage_let_go(pipeline *p, stage_work *w, lane **held);
 
+/* performance_modelled is stage 4 where nothing can be timed, on the emulator: one call, guided by what was
+ * counted in the check. The answer is kept when it is correct and its modelled cost (modelled.h) is lower:
+ * fewer bytes of global memory over the checked shapes, or as many and fewer instructions. */
+stage_fn performance_modelled;
 /* performance_result moves what the performance stage measured into the task's result. */
 void performance_result(pipeline *p, const stage_record *record);
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The stages on the emulator against every provider: each with one stage on another provider, and with a repair."""
+"""All five stages on the emulator against every provider: each with one stage on another provider, a repair of what is
+wrong, and one of what is wasteful."""
 import json
 import os
 
@@ -13,11 +14,22 @@ for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "CE_COMPAT
 USAGE = {"in": 3000, "out": 800, "cache_read": 2000}
 SPEC = {"name": PROBLEM, "semantics": "a + b", "inputs": [], "outputs": [], "hazards": [],
         "plan_of_attack": "one thread an element"}
-# Who answers most stages, its base, who polishes, its base, and USD per million tokens in, read, out.
-CASES = [("openai:gpt-4o", "/v1", "claude-haiku-5-5", "", (2.5, 1.25, 10)),
-         ("claude-opus-5-5", "", "openai:gpt-6.1-sol", "/v1", (4, 0.2, 20)),
-         ("gemini:gemini-4-neon", "/v1beta", "compat:llama-3", "/v1", (3, 0.15, 15)),
-         ("compat:llama-3", "/v1", "gemini:gemini-4-neon", "/v1beta", None)]
+# Who answers most stages, its base, who polishes, its base.
+CASES = [("openai:gpt-4o", "/v1", "claude-haiku-5-5", ""),
+         ("claude-opus-5-5", "", "openai:gpt-6.1-sol", "/v1"),
+         ("gemini:gemini-4-neon", "/v1beta", "compat:llama-3", "/v1"),
+         ("compat:llama-3", "/v1", "gemini:gemini-4-neon", "/v1beta")]
+# USD per million tokens in, read, out.
+PRICES = {"openai:gpt-4o": (2.5, 1.25, 10), "claude-opus-5-5": (4, 0.2, 20), "claude-haiku-5-5": (0.1, 0.01, 0.5),
+          "openai:gpt-6.1-sol": (2, 0.1, 10), "gemini:gemini-4-neon": (3, 0.15, 15), "compat:llama-3": None}
+CALLS = {"interview": 2, "codegen": 2, "correctness": 1, "performance": 1, "polish": 1}
+# Right, but a thread owns eight neighbours: every request of a warp touches 32 sectors.
+WASTEFUL = """extern "C" __global__ void vector_add(const float *a, const float *b, float *y, long long n)
+{
+    long long first = (blockIdx.x * 256LL + threadIdx.x) * 8;
+    for (long long i = first; i < first + 8 && i < n; i++)
+        y[i] = a[i] + b[i];
+}"""
 
 
 def fence(word, text):
@@ -31,14 +43,29 @@ def script():
     expect(wrong != gold, "the kernel could not be spoilt")
     kernel = fence("cuda", gold) + fence("json", plan)
     spoilt = fence("cuda", wrong) + fence("json", plan)
+    wasteful = fence("cuda", WASTEFUL) + fence("json", plan)
     return {"rules": [
         {"contains": "You are asked what a CUDA kernel must do", "steps": [{"text": "well", "usage": USAGE},
                                                                            {"text": fence("json", json.dumps(SPEC)),
                                                                             "usage": USAGE}]},
         {"contains": "Make it pleasant to read", "steps": [{"text": kernel, "usage": USAGE}]},
-        {"contains": "## Finding", "steps": [{"text": kernel, "usage": USAGE}]},
+        {"contains": "an emulator counted what it does", "steps": [{"text": kernel, "usage": USAGE}]},
+        {"contains": "## Finding", "steps": [{"text": wasteful, "usage": USAGE}]},
         {"steps": [{"text": "```cuda\nnonsense\n```\n" + fence("json", plan), "usage": USAGE},
                    {"text": spoilt, "usage": USAGE}]}]}
+
+
+def named(model):
+    return model.split(":")[0] if ":" in model else "anthropic"
+
+
+def cost_of(model):
+    usd = PRICES[model]
+    return usd and sum(tokens * each for tokens, each in zip((3000, 2000, 800), usd)) / 1e6
+
+
+def near(told, wanted):
+    return told is wanted if wanted is None else told is not None and abs(told - wanted) < 1e-12
 
 
 def calls(place):
@@ -48,30 +75,26 @@ def calls(place):
 
 
 def run(place, case):
-    model, suffix, polisher, other, price = case
+    model, suffix, polisher, other = case
     server = Server(place, script(), KEY)
     done = place.run("eval", "--suite", "internal", "--only", PROBLEM, "--model-id", f"{model}@{server.base}{suffix}",
                      "--stage", f"polish={polisher}@{server.base}{other}", "--yes", device="emu", timeout=240)
     exits(done, 0)
     expect(place.rows("SELECT outcome FROM task WHERE kind = 'synthesize'") == [("ok",)], done.stderr)
     rows = calls(place)
-    here, there = (name.split(":")[0] if ":" in name else "anthropic" for name in (model, polisher))
-    expect([(row[0], row[1]) for row in rows] == [
-        ("interview", here), ("interview", here), ("codegen", here), ("codegen", here), ("correctness", here),
-        ("polish", there)], rows)
+    expect([(row[0], row[1]) for row in rows] ==
+           [(stage, named(polisher if stage == "polish" else model)) for stage, count in CALLS.items()
+            for _ in range(count)], rows)
     expect(len(server.log()) == len(rows), "calls that are not recorded")
-    for row in rows[:-1]:
+    for row in rows:
         expect(row[2] == USAGE["in"] and row[3] == USAGE["out"] and row[4] == USAGE["cache_read"] and row[6] > 0, row)
-        if price:
-            cost = sum(tokens * usd for tokens, usd in zip((3000, 2000, 800), price)) / 1e6
-            expect(row[5] is not None and abs(row[5] - cost) < 1e-12, row, cost)
-        else:
-            expect(row[5] is None, row)
-    return server, done
+        expect(near(row[5], cost_of(polisher if row[0] == "polish" else model)), row)
+    return server
 
 
 def one(place, number):
-    server, _ = run(place, CASES[number])
+    model, _, polisher, _ = CASES[number]
+    server = run(place, CASES[number])
     prompts = [request["prompt"] for request in server.log()]
     expect(any("The specification could not be read: the answer has 0 ```json blocks" in text for text in prompts))
     expect(any("The source does not compile" in text for text in prompts))
@@ -83,12 +106,25 @@ def one(place, number):
         expect(route not in bound or (word in bound[route]) != asked_openly, route, bound)
     board = place.results()
     task = board["tasks"][0]
-    expect(task["tokens_in"] > 0 and task["calls"] == 6, task)
+    expect(task["tokens_in"] > 0 and task["calls"] == 7, task)
+    expect(task["speedup"] is None and task["candidate_ms"] is None and task["reason"] == "not measured on emu", task)
     spent = {(row["stage"], row["provider"]): row for row in board["run"]["spend"]}
-    first = spent["interview", CASES[number][0].split(":")[0].replace("claude-opus-5-5", "anthropic")]
-    expect((first["calls"], first["tokens_in"], first["tokens_cache_read"], first["tokens_out"]) ==
-           (2, 6000, 4000, 1600) and first["latency_ms"] > 0, spent)
-    expect(len(spent) == 4, spent)
+    expect(len(spent) == len(CALLS), spent)
+    page = (place.out / "leaderboard.md").read_text()
+    for stage, count in CALLS.items():
+        who = polisher if stage == "polish" else model
+        row, cost = spent[stage, named(who)], cost_of(who)
+        expect((row["calls"], row["tokens_in"], row["tokens_cache_read"], row["tokens_out"]) ==
+               (count, 3000 * count, 2000 * count, 800 * count) and row["latency_ms"] > 0, row)
+        expect(row["cost_unknown_calls"] == (count if cost is None else 0), row)
+        expect(abs(row["cost_usd"] - count * (cost or 0)) < 1e-12, row)
+        line = next((one for one in page.splitlines() if f"| {stage} | {named(who)} | {count} | " in one), None)
+        expect(line is not None and line.endswith(" s |"), stage, page)
+        expect("(" in line and ("unknown" in line) == (cost is None), line)
+    stages = dict(place.rows("SELECT stage, status FROM stage_result"))
+    expect(stages["performance"] == "passed", stages)
+    kept = place.rows("SELECT notes FROM stage_result WHERE stage = 'performance'")[0][0]
+    expect(kept.endswith("after: kept"), kept)
 
 
 def test_openai_polished_by_claude(place):

@@ -69,6 +69,47 @@ static void the_check_that_did_most_is_kept_with_its_shape(void **state)
     }
 }
 
+static void a_cost_adds_up_over_shapes(void **state)
+{
+    (void)state;
+    err e = {0};
+    SCOPED(contract_destroy)
+    contract *terms = contract_parse(terms_text, strlen(terms_text), "test", &e);
+    const contract_shape four = {{4}}, ten = {{10}};
+    modelled_cost sum = {0}, read;
+    modelled_add(&sum, NULL, terms, &four);
+    assert_int_equal(sum.shapes, 0);
+    modelled_add(&sum, COUNTERS("40"), terms, &four);
+    modelled_add(&sum, COUNTERS("41"), terms, &ten);
+    assert_true(sum.shapes == 2 && sum.bytes == 2 * 45 * 32 && sum.bytes_min == 14 * 2 * 4);
+    assert_int_equal(sum.thread_instructions, 2 * 960);
+    SCOPED(scoped_free) char *kept = xstrdup(COUNTERS("40"));
+    assert_false(modelled_get_cost(kept, &read) || modelled_get_cost(NULL, &read));
+    modelled_set_cost(&kept, &sum);
+    assert_true(modelled_get_cost(kept, &read) && memcmp(&read, &sum, sizeof(read)) == 0);
+    modelled_add(&sum, "{\"launches\":[],\"left_out\":1}", terms, &four);
+    SCOPED(scoped_free) char *other = xstrdup(COUNTERS("40"));
+    modelled_set_cost(&other, &sum); /* a part of the launches is no cost */
+    assert_false(modelled_get_cost(other, &read));
+}
+
+static void bytes_come_before_instructions(void **state)
+{
+    (void)state;
+    static const struct {
+        modelled_cost a, b;
+        bool less;
+    } rows[] = {{{.bytes = 9, .thread_instructions = 99}, {.bytes = 10}, true},
+                {{.bytes = 10, .thread_instructions = 1}, {.bytes = 10}, false},
+                {{.bytes = 10}, {.bytes = 10, .thread_instructions = 1}, true},
+                {{.bytes = 10}, {.bytes = 10}, false},
+                {{.bytes = 11}, {.bytes = 10, .thread_instructions = 1}, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        assert_int_equal(modelled_is_less(&rows[i].a, &rows[i].b), rows[i].less);
+    assert_true(modelled_near(&(modelled_cost){.bytes = 114, .bytes_min = 100}));
+    assert_false(modelled_near(&(modelled_cost){.bytes = 116, .bytes_min = 100}));
+}
+
 static void the_words_say_what_limits_and_what_is_modelled(void **state)
 {
     (void)state;
@@ -104,6 +145,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_report_gets_counters_or_nothing),
         cmocka_unit_test(the_check_that_did_most_is_kept_with_its_shape),
+        cmocka_unit_test(a_cost_adds_up_over_shapes),
+        cmocka_unit_test(bytes_come_before_instructions),
         cmocka_unit_test(the_words_say_what_limits_and_what_is_modelled),
         cmocka_unit_test(no_launch_no_words),
     };

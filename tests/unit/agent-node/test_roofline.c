@@ -52,7 +52,7 @@ static void reads_count_whole_and_writes_beyond_l2(void **state)
     const double mib4 = 4194304;
     int64_t bytes = 0;
     err e = {0};
-    assert_int_equal(roofline_bytes(terms, &bytes, &e), 0);
+    assert_int_equal(roofline_bytes(terms, &terms->benchmark, &bytes, &e), 0);
     assert_int_equal(bytes, 2 * 4194304);
     assert_true(near(floor_of(terms, 60000000, 4e12), mib4 / 4e9)); /* writes stay in L2 */
     assert_true(near(floor_of(terms, 1048576, 4e12), (mib4 + mib4 - 1048576) / 4e9));
