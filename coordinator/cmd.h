@@ -92,6 +92,7 @@ typedef struct cmd_program {
     const char *ce_home;              /* $CE_HOME */
     const char *xdg_data_home;        /* $XDG_DATA_HOME */
     const char *home;                 /* $HOME */
+    const char *http_token;           /* $CE_HTTP_TOKEN */
     const char *const *environment;   /* all of it, NULL-ended; NULL: none */
 } cmd_program;
 

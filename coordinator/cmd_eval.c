@@ -19,7 +19,7 @@ enum { SAMPLES_MAX = 1000, NOT_GIVEN = -1 };
 typedef struct options {
     const char *suite, *only, *device, *arch, *bind, *resume, *out, *db, *suites, *python, *fake,
         *coordinator, *keys;
-    const char *entrants, *effort, *escalate;
+    const char *entrants, *effort, *escalate, *http;
     cli_list models, stages;
     int64_t samples, limit, seed, slots;
     const char *on_rate_limit;
@@ -165,6 +165,12 @@ static const cli_option table[] = {
      .help = "also accept nodes that join here: ipc://PATH, tcp://127.0.0.1:PORT, or with keys "
              "tcp://HOST:PORT and curve://HOST:PORT"},
     CMD_OPTION_KEYS(options),
+    {.name = "http",
+     .type = CLI_STR,
+     .offset = AT(http),
+     .value = "ADDR",
+     .help = "serve the live page, and /metrics, at PORT or HOST:PORT while the run goes on; off "
+             "loopback it needs a token in CE_HTTP_TOKEN"},
     {.name = "slots",
      .type = CLI_INT,
      .offset = AT(slots),
@@ -209,7 +215,7 @@ static const cli_command command = {
         "ce-coord eval --suite internal --entrants docs/examples/entrants.yaml --dry-run\n"
         "ce-coord eval --suite internal --model-id replay:latest --samples 1\n"
         "ce-coord eval --suite internal --model-id claude-opus-5-5 --budget-usd 5 --yes\n"
-        "ce-coord eval --resume latest\n",
+        "ce-coord eval --resume latest --http 8700\n",
     .options = table};
 
 static void defaults(void *target)
@@ -361,6 +367,8 @@ static int run_eval(const cmd_call *call, err *e)
                                   .command = as_typed,
                                   .version = CE_VERSION,
                                   .keys = keys,
+                                  .http = o->http,
+                                  .http_token = call->program->http_token,
                                   .dry_run = o->dry_run,
                                   .yes = o->yes,
                                   .json = o->json};

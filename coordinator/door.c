@@ -222,6 +222,20 @@ const char *door_reason(const door *self, const door_guest *to)
     return p && *p->text ? p->text : "the ceiling of the run is reached";
 }
 
+bool door_at(const door *self, size_t i, int64_t now_ms, door_state *out)
+{
+    const place *p = self->first;
+    while (p && i-- > 0)
+        p = p->next;
+    if (!p)
+        return false;
+    int64_t wait = p->until_ms > now_ms ? p->until_ms - now_ms : 0;
+    *out = (door_state){.guest = {p->provider, p->model},
+                        .wait_ms = p->until_ms == DOOR_CLOSED ? DOOR_CLOSED : wait,
+                        .reason = p->text};
+    return true;
+}
+
 static void count_in(door *self, const door_guest *to, double requests, double tokens)
 {
     for (size_t i = 0; i < self->count; i++) {

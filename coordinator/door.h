@@ -47,6 +47,14 @@ typedef struct door_guest {
 int64_t door_wait(door *self, const door_guest *to, int64_t now_ms);
 /* door_reason is why door_wait was not 0, in words. */
 const char *door_reason(const door *self, const door_guest *to);
+/* How a place stands: wait_ms as of door_wait, without the ceilings; reason is in words. */
+typedef struct door_state {
+    door_guest guest;
+    int64_t wait_ms;
+    const char *reason;
+} door_state;
+/* door_at is the i-th place that was asked for; false past the last. */
+bool door_at(const door *self, size_t i, int64_t now_ms, door_state *out);
 /* door_enter counts a call of about so many tokens against the ceilings; door_leave counts what it took
  * beyond that: further attempts, more (or fewer) tokens. */
 void door_enter(door *self, const door_guest *to, int64_t tokens, int64_t now_ms);

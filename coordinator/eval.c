@@ -15,6 +15,7 @@
 #include "common/file.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
+#include "coordinator/broadcast.h"
 #include "coordinator/cmd.h"
 #include "coordinator/coord.h"
 #include "coordinator/estimate.h"
@@ -37,8 +38,9 @@ typedef struct evaluation {
     coord *coord;
     local_node *node;
     progress *progress;
-    int signals; /* signalfd; -1: none */
-    int stops;   /* signals seen */
+    broadcast *live; /* NULL: no page */
+    int signals;     /* signalfd; -1: none */
+    int stops;       /* signals seen */
     coord_end end;
 } evaluation;
 
@@ -289,6 +291,21 @@ static int start_node(evaluation *self, err *e)
     return self->node ? 0 : -1;
 }
 
+static int show_live(evaluation *self, err *e)
+{
+    const eval_request *r = self->request;
+    if (!r->http)
+        return 0;
+    const dashboard_options options = {
+        .address = r->http, .token = r->http_token, .db = r->db, .version = r->version};
+    self->live = broadcast_start(self->coord, &options, e);
+    if (!self->live)
+        return -1;
+    progress_say(self->progress, "live page: %s%s", broadcast_url(self->live),
+                 r->http_token ? "login?token=… (the token of CE_HTTP_TOKEN)" : "");
+    return 0;
+}
+
 static int open_coord(evaluation *self, err *e)
 {
     const settings *s = &self->run->settings;
@@ -308,7 +325,7 @@ static int open_coord(evaluation *self, err *e)
     if (self->coord->joined)
         progress_say(self->progress, "nodes may join: ce-node --coordinator %s",
                      self->coord->joined);
-    return start_node(self, e);
+    return show_live(self, e) || start_node(self, e) ? -1 : 0;
 }
 
 static int work(evaluation *self, err *e)
@@ -475,6 +492,7 @@ static int finish(evaluation *self, err *e)
 static void evaluation_fini(evaluation *self)
 {
     local_node_stop(&self->node, LOCAL_NODE_GRACE_MS);
+    broadcast_stop(&self->live);
     coord_destroy(&self->coord);
     progress_destroy(&self->progress);
     run_destroy(&self->run);

@@ -45,6 +45,8 @@ typedef struct eval_request {
     const char *version;     /* of ce */
     const char *keys;        /* folder of keys, for --bind beyond this host */
     const char *node_binary; /* NULL: ce-node beside this program */
+    const char *http;        /* where the live page is served; NULL: nowhere */
+    const char *http_token;  /* NULL: none */
     bool dry_run, yes, json;
     bool adversarial; /* of a validation: the adversarial kernels, not the mutants */
 } eval_request;

@@ -160,6 +160,14 @@ int64_t lease_last_token(const lease_table *self)
     return self->last_token;
 }
 
+bool lease_at(const lease_table *self, size_t i, lease *out)
+{
+    if (i >= self->count)
+        return false;
+    *out = self->rows[i];
+    return true;
+}
+
 size_t lease_count(const lease_table *self)
 {
     return self->count;

@@ -12,6 +12,7 @@
 #ifndef CE_COORDINATOR_LEASE_H
 #define CE_COORDINATOR_LEASE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -49,6 +50,8 @@ size_t lease_drop_node(lease_table *self, size_t node, lease_end_fn *ended, void
 size_t lease_drop_all(lease_table *self, lease_end_fn *ended, void *arg);
 /* lease_last_token is the newest token granted (or what the table began with). */
 int64_t lease_last_token(const lease_table *self);
+/* lease_at is the i-th running lease, in no order that means anything; false past the last. */
+bool lease_at(const lease_table *self, size_t i, lease *out);
 /* lease_count is the number of running leases; of one node with lease_count_node. */
 size_t lease_count(const lease_table *self);
 size_t lease_count_node(const lease_table *self, size_t node);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "common/xalloc.h"
 #include "coordinator/cmd.h"
 
 #define COMMAND(name) extern const cmd_entry cmd_##name;
@@ -17,9 +18,19 @@ static const cmd_entry *const commands[] = {
 #undef COMMAND
     NULL};
 
+/* A secret of this process alone: no child inherits it. */
+static char *take_secret(const char *name)
+{
+    const char *value = getenv(name);
+    char *copy = value ? xstrdup(value) : NULL;
+    unsetenv(name);
+    return copy;
+}
+
 int main(int argc, char **argv)
 {
     log_open("ce-coord", LOG_WARN, "all", 2);
+    char *http_token = take_secret("CE_HTTP_TOKEN");
     const cmd_program program = {
         .name = "ce-coord",
         .summary = "how well do language models write CUDA kernels?",
@@ -28,7 +39,10 @@ int main(int argc, char **argv)
         .ce_home = getenv("CE_HOME"),
         .xdg_data_home = getenv("XDG_DATA_HOME"),
         .home = getenv("HOME"),
+        .http_token = http_token,
         .environment = (const char *const *)environ,
     };
-    return cmd_dispatch(&program, argc, argv);
+    int code = cmd_dispatch(&program, argc, argv);
+    free(http_token);
+    return code;
 }

@@ -60,6 +60,16 @@ void paid_destroy(paid **self)
     *self = NULL;
 }
 
+const door *paid_door(const paid *self)
+{
+    return self->door;
+}
+
+const budget *paid_budget(const paid *self)
+{
+    return self->budget;
+}
+
 const char *paid_stopped(const paid *self, bool *by_budget)
 {
     *by_budget = *self->budget_text != '\0';

@@ -36,6 +36,10 @@ void paid_lost(coord *c, size_t task, int64_t token);
 /* paid_tick lets paused entrants go on when their time has come. */
 void paid_tick(coord *c, int64_t now_ms);
 
+/* What the page shows of it. */
+const struct door *paid_door(const paid *self);
+const struct budget *paid_budget(const paid *self);
+
 /* paid_stopped is why an entrant was shut, the budget before others; NULL: none was. *by_budget tells which. */
 const char *paid_stopped(const paid *self, bool *by_budget);
 

@@ -38,6 +38,11 @@ struct sched {
 static const char *const stage_names[SCHED_STAGES] = {"contract",    "interview",   "codegen",
                                                       "correctness", "performance", "polish"};
 
+const char *sched_stage_name(int stage)
+{
+    return stage >= 0 && stage < SCHED_STAGES ? stage_names[stage] : NULL;
+}
+
 sched *sched_create(void)
 {
     return xcalloc(1, sizeof(sched));

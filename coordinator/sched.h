@@ -106,6 +106,8 @@ void sched_refuse(sched *self, size_t task);
 bool sched_return(sched *self, size_t task, bool failure, bool final);
 /* sched_finish ends a leased task. */
 void sched_finish(sched *self, size_t task, outcome result);
+/* sched_stage_name: of sched_task.stage; NULL for none. */
+const char *sched_stage_name(int stage);
 void sched_enter_stage(sched *self, size_t task, const char *stage);
 
 /* sched_add_stage keeps a finished stage and forgets the answers of that stage; sched_add_call keeps an

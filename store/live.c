@@ -1,0 +1,177 @@
+/* live - reading beside a run
+ *
+ * SPDX-License-Identifier: MIT */
+#include "store/live.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "common/scoped.h"
+#include "store/column.h"
+
+static const column event_columns[] = {
+    {"e.id", COLUMN_INT, offsetof(live_event, id), NULL},
+    {"e.at_ms", COLUMN_INT, offsetof(live_event, at_ms), NULL},
+    {"e.run", COLUMN_TEXT, offsetof(live_event, run), NULL},
+    {"e.task", COLUMN_TEXT, offsetof(live_event, task), NULL},
+    {"e.node", COLUMN_TEXT, offsetof(live_event, node), NULL},
+    {"e.kind", COLUMN_TEXT, offsetof(live_event, kind), NULL},
+    {"e.detail", COLUMN_TEXT, offsetof(live_event, detail), NULL},
+    {"t.problem", COLUMN_TEXT, offsetof(live_event, problem), NULL},
+    {"n.name", COLUMN_TEXT, offsetof(live_event, entrant), NULL},
+    {"t.sample", COLUMN_COUNT, offsetof(live_event, sample), NULL},
+    {"t.state", COLUMN_TEXT, offsetof(live_event, state), NULL},
+    {"t.outcome", COLUMN_TEXT, offsetof(live_event, outcome), NULL},
+    {"t.detail", COLUMN_TEXT, offsetof(live_event, outcome_detail), NULL},
+    {"t.speedup", COLUMN_REAL, offsetof(live_event, speedup), NULL},
+    {"t.verdict", COLUMN_TEXT, offsetof(live_event, verdict), NULL},
+    {0},
+};
+
+static const column count_columns[] = {
+    {"a", COLUMN_TEXT, offsetof(live_count, name), NULL},
+    {"b", COLUMN_TEXT, offsetof(live_count, other), NULL},
+    {"n", COLUMN_INT, offsetof(live_count, count), NULL},
+    {0},
+};
+
+static const column model_columns[] = {
+    {"provider", COLUMN_TEXT, offsetof(live_model, provider), NULL},
+    {"model", COLUMN_TEXT, offsetof(live_model, model), NULL},
+    {"count(*)", COLUMN_INT, offsetof(live_model, calls), NULL},
+    {"count(*) - count(cost_usd)", COLUMN_INT, offsetof(live_model, cost_unknown), NULL},
+    {"coalesce(sum(tokens_in), 0)", COLUMN_INT, offsetof(live_model, tokens_in), NULL},
+    {"coalesce(sum(tokens_out), 0)", COLUMN_INT, offsetof(live_model, tokens_out), NULL},
+    {"coalesce(sum(tokens_cache_read), 0)", COLUMN_INT, offsetof(live_model, tokens_cache_read),
+     NULL},
+    {"coalesce(sum(tokens_cache_write), 0)", COLUMN_INT, offsetof(live_model, tokens_cache_write),
+     NULL},
+    {"coalesce(sum(cost_usd), 0.0)", COLUMN_REAL, offsetof(live_model, cost_usd), NULL},
+    {"coalesce(sum(latency_ms), 0.0)", COLUMN_REAL, offsetof(live_model, latency_ms), NULL},
+    {0},
+};
+
+static int one_number(store_tx *tx, const char *sql, int64_t *out, err *e)
+{
+    SCOPED(db_reset) sqlite3_stmt *s = db_prepare(tx, sql, e);
+    if (s == NULL)
+        return -1;
+    int rc = db_step(tx, s, e);
+    if (rc < 0)
+        return -1;
+    *out = rc > 0 ? sqlite3_column_int64(s, 0) : 0;
+    return 0;
+}
+
+/* ---- events ---- */
+
+int live_newest(store_tx *tx, int64_t *id, err *e)
+{
+    return one_number(tx, "SELECT coalesce(max(id), 0) FROM event", id, e);
+}
+
+int live_events(store_tx *tx, int64_t after, live_event_list *out, err *e)
+{
+    _Static_assert(LIVE_BATCH == 1024, "the limit stands in the statement too");
+    char number[24];
+    snprintf(number, sizeof number, "%" PRId64, after);
+    column_query query = {
+        .columns = event_columns,
+        .size = sizeof(live_event),
+        .from = "event e LEFT JOIN task t ON t.id = e.task LEFT JOIN entrant n ON n.id = t.entrant "
+                "WHERE e.id > CAST(?1 AS INTEGER) ORDER BY e.id LIMIT 1024",
+        .parameters = {number},
+    };
+    column_rows got;
+    if (column_select(tx, &query, &got, e) < 0)
+        return -1;
+    *out = (live_event_list){got.rows, got.count};
+    return 0;
+}
+
+void live_event_list_fini(live_event_list *self)
+{
+    column_rows_free(event_columns, sizeof(live_event), self->rows, self->count);
+    *self = (live_event_list){0};
+}
+
+/* ---- totals ---- */
+
+int live_count_read(store_tx *tx, live_total which, live_count_list *out, err *e)
+{
+    static const char *const from[] = {
+        [LIVE_RESULTS] = "(SELECT r.suite AS a, t.outcome AS b, count(*) AS n FROM task t JOIN run "
+                         "r ON r.id = t.run WHERE t.kind = 'synthesize' AND t.state = 'done' "
+                         "GROUP BY 1, 2) ORDER BY a, b",
+        [LIVE_TASKS] = "(SELECT r.suite AS a, t.state AS b, count(*) AS n FROM task t JOIN run r "
+                       "ON r.id = t.run WHERE t.kind = 'synthesize' AND r.state IN "
+                       "('checking', 'running', 'interrupted') GROUP BY 1, 2) ORDER BY a, b",
+        [LIVE_EVENTS] =
+            "(SELECT kind AS a, NULL AS b, count(*) AS n FROM event GROUP BY 1) ORDER BY a",
+        [LIVE_NODES] =
+            "(SELECT state AS a, NULL AS b, count(*) AS n FROM node GROUP BY 1) ORDER BY a",
+        [LIVE_RUNS] =
+            "(SELECT state AS a, NULL AS b, count(*) AS n FROM run GROUP BY 1) ORDER BY a",
+    };
+    column_query query = {
+        .columns = count_columns, .size = sizeof(live_count), .from = from[which]};
+    column_rows got;
+    if (column_select(tx, &query, &got, e) < 0)
+        return -1;
+    *out = (live_count_list){got.rows, got.count};
+    return 0;
+}
+
+void live_count_list_fini(live_count_list *self)
+{
+    column_rows_free(count_columns, sizeof(live_count), self->rows, self->count);
+    *self = (live_count_list){0};
+}
+
+int live_model_read(store_tx *tx, live_model_list *out, err *e)
+{
+    column_query query = {
+        .columns = model_columns,
+        .size = sizeof(live_model),
+        .from = "model_call GROUP BY provider, model ORDER BY provider, model",
+    };
+    column_rows got;
+    if (column_select(tx, &query, &got, e) < 0)
+        return -1;
+    *out = (live_model_list){got.rows, got.count};
+    return 0;
+}
+
+void live_model_list_fini(live_model_list *self)
+{
+    column_rows_free(model_columns, sizeof(live_model), self->rows, self->count);
+    *self = (live_model_list){0};
+}
+
+int live_last_complete(store_tx *tx, int64_t *finished_ms, err *e)
+{
+    return one_number(tx, "SELECT coalesce(max(finished_ms), 0) FROM run WHERE state = 'complete'",
+                      finished_ms, e);
+}
+
+const double live_bucket_s[LIVE_BUCKETS] = {0.1, 0.5, 1, 5, 10, 30, 60, 300, 1200, 3600};
+
+int live_durations_read(store_tx *tx, live_durations *out, err *e)
+{
+    _Static_assert(LIVE_BUCKETS == 10, "the ends stand in the statement too");
+    SCOPED(db_reset)
+    sqlite3_stmt *s = db_prepare(
+        tx,
+        "SELECT count(*), coalesce(sum(wall_ms), 0.0), sum(wall_ms <= 100), sum(wall_ms <= 500), "
+        "sum(wall_ms <= 1e3), sum(wall_ms <= 5e3), sum(wall_ms <= 1e4), sum(wall_ms <= 3e4), "
+        "sum(wall_ms <= 6e4), sum(wall_ms <= 3e5), sum(wall_ms <= 1.2e6), sum(wall_ms <= 3.6e6) "
+        "FROM task WHERE kind = 'synthesize' AND state = 'done' AND wall_ms IS NOT NULL",
+        e);
+    if (s == NULL || db_step(tx, s, e) < 0)
+        return -1;
+    out->count = sqlite3_column_int64(s, 0);
+    out->sum_ms = sqlite3_column_double(s, 1);
+    for (int i = 0; i < LIVE_BUCKETS; i++)
+        out->below[i] = sqlite3_column_int64(s, 2 + i);
+    return 0;
+}
