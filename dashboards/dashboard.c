@@ -12,12 +12,12 @@
 #include "common/clock.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
-#include "dashboards/http.h"
+#include "dashboards/server.h"
 
 struct dashboard {
     store *watched, *asked; /* the feed's and the totals'; the views' */
     metrics *metrics;
-    http *server;
+    server *server;
     feed *feed;
 };
 
@@ -26,20 +26,20 @@ static void on_tick(void *arg, bool news)
     dashboard *self = arg;
     int64_t now = clock_mono_ms();
     metrics_refresh(self->metrics, self->watched, news, now);
-    http_tick(self->server, news, now);
+    server_tick(self->server, news, now);
 }
 
 static int start(dashboard *self, const dashboard_options *options, err *e)
 {
-    const http_options wanted = {.address = options->address,
-                                 .token = options->token,
-                                 .db = self->asked,
-                                 .metrics = self->metrics};
-    self->server = http_start(&wanted, e);
+    const server_options wanted = {.address = options->address,
+                                   .token = options->token,
+                                   .db = self->asked,
+                                   .metrics = self->metrics};
+    self->server = server_start(&wanted, e);
     self->feed = self->server != NULL ? feed_create(self->watched, on_tick, self, e) : NULL;
     if (self->feed == NULL)
         return -1;
-    http_stream(self->server, self->feed);
+    server_stream(self->server, self->feed);
     return 0;
 }
 
@@ -60,9 +60,9 @@ void dashboard_destroy(dashboard **self)
     if (d == NULL)
         return;
     if (d->server != NULL)
-        http_stop(d->server);
+        server_stop(d->server);
     feed_destroy(&d->feed);
-    http_destroy(&d->server);
+    server_destroy(&d->server);
     store_destroy(&d->asked);
     store_destroy(&d->watched);
     metrics_destroy(&d->metrics);
@@ -72,7 +72,7 @@ void dashboard_destroy(dashboard **self)
 
 const char *dashboard_url(const dashboard *self)
 {
-    return http_url(self->server);
+    return server_url(self->server);
 }
 
 void dashboard_set(dashboard *self, feed_topic topic, const char *text)

@@ -4,7 +4,7 @@
  *            only true at this moment the coordinator says by dashboard_set and dashboard_gauge.
  * Ownership: dashboard_start gives an owned object, which opens the database for reading itself.
  * Threads:   dashboard_set and dashboard_gauge never wait for a page, a disk or a network.
- * Errors:    as http.h and store.h say.
+ * Errors:    as server.h and store.h say.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef CE_DASHBOARDS_DASHBOARD_H

@@ -327,8 +327,9 @@ void metrics_refresh(metrics *self, store *db, bool news, int64_t now_ms)
     if (!is_due(self, news, now_ms))
         return;
     totals fresh = {.last_complete_ms = 0};
+    int64_t before = clock_mono_ms();
     int rc = store_run(db, read_totals, &fresh, NULL);
-    int64_t took = clock_mono_ms() - now_ms, pause = took * METRICS_SHARE;
+    int64_t took = clock_mono_ms() - before, pause = took * METRICS_SHARE;
     pthread_mutex_lock(&self->lock);
     self->next_ms = now_ms + took + (pause > METRICS_PACE_MS ? pause : METRICS_PACE_MS);
     if (rc == 0) {

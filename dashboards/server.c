@@ -1,11 +1,11 @@
-/* http - libmicrohttpd in front of views, feed and metrics
+/* server - libmicrohttpd in front of views, feed and metrics
  *
  * An event stream is a response without an end. When its reader has nothing to give, the connection is
- * suspended, costs nothing, and is resumed by http_tick. Whether there was news between "nothing to give"
+ * suspended, costs nothing, and is resumed by server_tick. Whether there was news between "nothing to give"
  * and "suspended" is told by a counter of ticks, compared under the lock.
  *
  * SPDX-License-Identifier: MIT */
-#include "dashboards/http.h"
+#include "dashboards/server.h"
 
 #include <arpa/inet.h>
 #include <microhttpd.h>
@@ -28,7 +28,7 @@ enum { STREAM_BYTES_MAX = 4 * 1024 * 1024, URL_MAX = 320 };
 
 typedef struct client {
     struct client *next, *before;
-    http *owner;
+    server *owner;
     struct MHD_Connection *connection;
     feed_cursor at;
     buf pending;
@@ -37,8 +37,8 @@ typedef struct client {
     bool suspended; /* under the owner's lock */
 } client;
 
-struct http {
-    http_options options; /* texts are borrowed during http_start only */
+struct server {
+    server_options options; /* texts are borrowed during server_start only */
     guard_address at;
     char *token; /* NULL: none */
     char url[URL_MAX];
@@ -112,7 +112,7 @@ static enum MHD_Result send_buf(struct MHD_Connection *connection, const answer 
 static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *why)
 {
     SCOPED(buf_fini) buf text;
-    buf_init(&text, HTTP_REQUEST);
+    buf_init(&text, SERVER_REQUEST);
     buf_puts(&text, "{\"error\": ");
     json_quote(&text, why, strlen(why));
     buf_puts(&text, "}\n");
@@ -135,7 +135,7 @@ static const char *header(struct MHD_Connection *connection, const char *name)
 static void client_free(void *arg)
 {
     client *c = arg;
-    http *self = c->owner;
+    server *self = c->owner;
     pthread_mutex_lock(&self->lock);
     if (c->before != NULL)
         c->before->next = c->next;
@@ -155,7 +155,7 @@ static void fill(client *c)
     c->sent = 0;
     int64_t now = clock_mono_ms();
     bool silent = !feed_read(c->owner->feed, &c->at, &c->pending);
-    if (silent && now - c->spoke_ms >= HTTP_STILL_HERE_MS)
+    if (silent && now - c->spoke_ms >= SERVER_STILL_HERE_MS)
         buf_puts(&c->pending, ": still here\n\n");
     if (c->pending.size > 0)
         c->spoke_ms = now;
@@ -164,7 +164,7 @@ static void fill(client *c)
 /* True: the connection sleeps, or there was a tick meanwhile and it is worth looking again. */
 static void sleep_unless_ticked(client *c, uint64_t ticks)
 {
-    http *self = c->owner;
+    server *self = c->owner;
     pthread_mutex_lock(&self->lock);
     if (self->ticks == ticks && !self->stopping) {
         c->suspended = true;
@@ -177,7 +177,7 @@ static ssize_t stream_more(void *arg, uint64_t position, char *out, size_t max)
 {
     (void)position;
     client *c = arg;
-    http *self = c->owner;
+    server *self = c->owner;
     pthread_mutex_lock(&self->lock);
     uint64_t ticks = self->ticks;
     bool stopping = self->stopping;
@@ -197,7 +197,7 @@ static ssize_t stream_more(void *arg, uint64_t position, char *out, size_t max)
     return (ssize_t)size;
 }
 
-static client *client_new(http *self, struct MHD_Connection *connection)
+static client *client_new(server *self, struct MHD_Connection *connection)
 {
     int64_t last = -1;
     const char *seen = header(connection, "Last-Event-ID");
@@ -220,28 +220,28 @@ static client *client_new(http *self, struct MHD_Connection *connection)
     return c;
 }
 
-static enum MHD_Result answer_events(http *self, struct MHD_Connection *connection)
+static enum MHD_Result answer_events(server *self, struct MHD_Connection *connection)
 {
     pthread_mutex_lock(&self->lock);
-    bool open = self->feed != NULL && !self->stopping, full = self->client_count >= HTTP_STREAMS;
+    bool open = self->feed != NULL && !self->stopping, full = self->client_count >= SERVER_STREAMS;
     pthread_mutex_unlock(&self->lock);
     if (!open || full)
         return refuse(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
                       full ? "too many pages follow this run" : "no events yet");
     const answer a = {.status = MHD_HTTP_OK, .type = "text/event-stream; charset=utf-8"};
     struct MHD_Response *response = MHD_create_response_from_callback(
-        MHD_SIZE_UNKNOWN, HTTP_REQUEST, stream_more, client_new(self, connection), client_free);
+        MHD_SIZE_UNKNOWN, SERVER_REQUEST, stream_more, client_new(self, connection), client_free);
     if (response != NULL)
         MHD_add_response_header(response, "X-Accel-Buffering", "no");
     return queue(connection, &a, response);
 }
 
-void http_tick(http *self, bool news, int64_t now_ms)
+void server_tick(server *self, bool news, int64_t now_ms)
 {
     pthread_mutex_lock(&self->lock);
     self->ticks++;
     for (client *c = self->clients; c != NULL; c = c->next) {
-        if (!c->suspended || !(news || now_ms - c->spoke_ms >= HTTP_STILL_HERE_MS))
+        if (!c->suspended || !(news || now_ms - c->spoke_ms >= SERVER_STILL_HERE_MS))
             continue;
         c->suspended = false;
         MHD_resume_connection(c->connection);
@@ -249,7 +249,7 @@ void http_tick(http *self, bool news, int64_t now_ms)
     pthread_mutex_unlock(&self->lock);
 }
 
-size_t http_streams(http *self)
+size_t server_streams(server *self)
 {
     pthread_mutex_lock(&self->lock);
     size_t count = self->client_count;
@@ -259,7 +259,7 @@ size_t http_streams(http *self)
 
 /* ---- the other answers ---- */
 
-static enum MHD_Result answer_view(http *self, struct MHD_Connection *connection, const view *v)
+static enum MHD_Result answer_view(server *self, struct MHD_Connection *connection, const view *v)
 {
     err e = {0};
     SCOPED(buf_fini) buf text;
@@ -281,13 +281,13 @@ static enum MHD_Result answer_view(http *self, struct MHD_Connection *connection
     return send_buf(connection, &a, &text);
 }
 
-static enum MHD_Result answer_metrics(http *self, struct MHD_Connection *connection)
+static enum MHD_Result answer_metrics(server *self, struct MHD_Connection *connection)
 {
     const char *accept = header(connection, MHD_HTTP_HEADER_ACCEPT);
     bool openmetrics = accept != NULL && strstr(accept, "application/openmetrics-text") != NULL;
     SCOPED(buf_fini) buf text;
     buf_init(&text, METRICS_TEXT_MAX);
-    metrics_set(self->options.metrics, METRICS_EVENT_STREAMS, (double)http_streams(self));
+    metrics_set(self->options.metrics, METRICS_EVENT_STREAMS, (double)server_streams(self));
     metrics_copy(self->options.metrics, openmetrics, clock_mono_ms(), &text);
     const answer a = {.status = MHD_HTTP_OK,
                       .type = openmetrics
@@ -296,14 +296,14 @@ static enum MHD_Result answer_metrics(http *self, struct MHD_Connection *connect
     return send_buf(connection, &a, &text);
 }
 
-static enum MHD_Result answer_health(http *self, struct MHD_Connection *connection)
+static enum MHD_Result answer_health(server *self, struct MHD_Connection *connection)
 {
     (void)self;
     const answer a = {.status = MHD_HTTP_OK, .type = "text/plain; charset=utf-8"};
     return send_bytes(connection, &a, "ok\n", 3);
 }
 
-static enum MHD_Result answer_ready(http *self, struct MHD_Connection *connection)
+static enum MHD_Result answer_ready(server *self, struct MHD_Connection *connection)
 {
     err e = {.code = ERR_UNAVAILABLE, .text = "starting"};
     pthread_mutex_lock(&self->lock);
@@ -317,7 +317,7 @@ static enum MHD_Result answer_ready(http *self, struct MHD_Connection *connectio
 }
 
 /* The token moves from the address into a cookie that scripts cannot read. */
-static enum MHD_Result answer_login(http *self, struct MHD_Connection *connection)
+static enum MHD_Result answer_login(server *self, struct MHD_Connection *connection)
 {
     const char *given = argument(connection, "token");
     if (self->token == NULL || !guard_same(self->token, given))
@@ -331,7 +331,7 @@ static enum MHD_Result answer_login(http *self, struct MHD_Connection *connectio
 
 typedef struct route {
     const char *path;
-    enum MHD_Result (*fn)(http *self, struct MHD_Connection *connection);
+    enum MHD_Result (*fn)(server *self, struct MHD_Connection *connection);
     bool open; /* says nothing that a token protects */
 } route;
 
@@ -349,7 +349,8 @@ static const route *route_of(const char *path)
     return NULL;
 }
 
-static enum MHD_Result answer_path(http *self, struct MHD_Connection *connection, const char *path)
+static enum MHD_Result answer_path(server *self, struct MHD_Connection *connection,
+                                   const char *path)
 {
     for (const view *v = views; v->path != NULL; v++)
         if (strcmp(v->path, path) == 0)
@@ -367,7 +368,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
                                   size_t *upload_size, void **state)
 {
     (void)version, (void)upload, (void)upload_size, (void)state;
-    http *self = arg;
+    server *self = arg;
     const route *to = route_of(path);
     const guard_request request = {
         .method = method,
@@ -410,7 +411,7 @@ static void quiet(void *arg, const char *format, va_list args)
     (void)arg, (void)format, (void)args; /* a browser that hangs up is no news */
 }
 
-static int listen_at(http *self, err *e)
+static int listen_at(server *self, err *e)
 {
     socket_address a = address_of(&self->at);
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
@@ -418,9 +419,9 @@ static int listen_at(http *self, err *e)
     self->daemon = MHD_start_daemon(
         flags, (uint16_t)self->at.port, NULL, NULL, on_request, self, MHD_OPTION_EXTERNAL_LOGGER,
         quiet, NULL, MHD_OPTION_SOCK_ADDR, &a.any, MHD_OPTION_THREAD_POOL_SIZE,
-        (unsigned)HTTP_THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS,
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HTTP_REQUEST, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)HTTP_IDLE_S, MHD_OPTION_END);
+        (unsigned)SERVER_THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)SERVER_CONNECTIONS,
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_REQUEST, MHD_OPTION_CONNECTION_TIMEOUT,
+        (unsigned)SERVER_IDLE_S, MHD_OPTION_END);
     if (self->daemon == NULL)
         return err_set(
             e, ERR_UNAVAILABLE,
@@ -434,9 +435,9 @@ static int listen_at(http *self, err *e)
     return 0;
 }
 
-http *http_start(const http_options *options, err *e)
+server *server_start(const server_options *options, err *e)
 {
-    SCOPED(http_destroy) http *self = xcalloc(1, sizeof *self);
+    SCOPED(server_destroy) server *self = xcalloc(1, sizeof *self);
     self->options = *options;
     pthread_mutex_init(&self->lock, NULL);
     self->token = options->token != NULL ? xstrdup(options->token) : NULL;
@@ -446,35 +447,35 @@ http *http_start(const http_options *options, err *e)
     return TAKE(self);
 }
 
-void http_stream(http *self, feed *from)
+void server_stream(server *self, feed *from)
 {
     pthread_mutex_lock(&self->lock);
     self->feed = from;
     pthread_mutex_unlock(&self->lock);
 }
 
-const char *http_url(const http *self)
+const char *server_url(const server *self)
 {
     return self->url;
 }
 
-void http_stop(http *self)
+void server_stop(server *self)
 {
     pthread_mutex_lock(&self->lock);
     self->stopping = true;
     pthread_mutex_unlock(&self->lock);
-    http_tick(self, true, clock_mono_ms()); /* a suspended connection would keep the daemon */
+    server_tick(self, true, clock_mono_ms()); /* a suspended connection would keep the daemon */
     if (self->daemon != NULL)
         MHD_stop_daemon(self->daemon);
     self->daemon = NULL;
 }
 
-void http_destroy(http **self)
+void server_destroy(server **self)
 {
-    http *h = *self;
+    server *h = *self;
     if (h == NULL)
         return;
-    http_stop(h);
+    server_stop(h);
     pthread_mutex_destroy(&h->lock);
     free(h->token);
     free(h);

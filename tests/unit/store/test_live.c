@@ -1,0 +1,190 @@
+/* test_live - events after one, totals over everything
+ *
+ * SPDX-License-Identifier: MIT */
+/* cmocka wants these first. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <string.h>
+
+#include "common/scoped.h"
+#include "store/event.h"
+#include "store/live.h"
+#include "store/task.h"
+#include "tests/unit/store/fixture.h"
+
+static int read_newest(store_tx *tx, void *arg, err *e)
+{
+    return live_newest(tx, arg, e);
+}
+
+typedef struct asking {
+    int64_t after;
+    live_event_list events;
+} asking;
+
+static int read_events(store_tx *tx, void *arg, err *e)
+{
+    asking *a = arg;
+    return live_events(tx, a->after, &a->events, e);
+}
+
+static int grant(store_tx *tx, void *arg, err *e)
+{
+    (void)arg;
+    return task_grant(tx, "task2", "node-a", 1, 5000, e);
+}
+
+static void an_event_comes_with_the_task_it_is_about(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fixture_seed(f);
+    asking a = {.after = 0};
+    fixture_do(f, read_newest, &a.after);
+    fixture_do(f, grant, NULL);
+    fixture_exec(f, "INSERT INTO event (at_ms, node, kind) VALUES (6000, 'node-b', 'node_up')");
+    fixture_do(f, read_events, &a);
+    assert_int_equal(a.events.count, 2);
+    const live_event *first = &a.events.rows[0], *second = &a.events.rows[1];
+    assert_true(first->id == a.after + 1 && second->id == a.after + 2);
+    assert_string_equal(first->kind, "granted");
+    assert_string_equal(first->problem, "sum");
+    assert_string_equal(first->entrant, "gold");
+    assert_string_equal(first->state, "leased");
+    assert_int_equal(first->sample, 0);
+    assert_null(first->outcome);
+    assert_string_equal(second->node, "node-b");
+    assert_null(second->task);
+    assert_int_equal(second->sample, -1);
+    live_event_list_fini(&a.events);
+}
+
+static void a_batch_has_an_end(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fixture_exec(f, "INSERT INTO event (at_ms, kind) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL "
+                    "SELECT i + 1 FROM n WHERE i < 1500) SELECT i, 'run' FROM n");
+    asking a = {.after = 100};
+    fixture_do(f, read_events, &a);
+    assert_int_equal(a.events.count, LIVE_BATCH);
+    assert_int_equal(a.events.rows[0].id, 101);
+    live_event_list_fini(&a.events);
+}
+
+typedef struct counting {
+    live_total which;
+    live_count_list list;
+} counting;
+
+static int read_counts(store_tx *tx, void *arg, err *e)
+{
+    counting *c = arg;
+    return live_count_read(tx, c->which, &c->list, e);
+}
+
+static void totals_are_grouped_by_what_labels_them(void **state)
+{
+    (void)state;
+    static const struct {
+        live_total which;
+        const char *name, *other;
+        int64_t count;
+    } rows[] = {
+        {LIVE_RESULTS, "internal", "ok", 1}, {LIVE_TASKS, "internal", "done", 1},
+        {LIVE_EVENTS, "node_up", NULL, 2},   {LIVE_NODES, "up", NULL, 1},
+        {LIVE_RUNS, "running", NULL, 1},
+    };
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fixture_seed(f);
+    fixture_exec(f,
+                 "UPDATE task SET state = 'done', outcome = 'ok', reason = 'x' WHERE id = 'task1'");
+    fixture_exec(f, "DELETE FROM event");
+    fixture_exec(f, "INSERT INTO event (at_ms, kind) VALUES (1, 'node_up'), (2, 'node_up')");
+    fixture_exec(f, "INSERT INTO node VALUES ('n', 'i', '[]', '{}', 1, 1, 'up')");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        counting c = {.which = rows[i].which};
+        fixture_do(f, read_counts, &c);
+        const live_count *first = &c.list.rows[0];
+        assert_string_equal(first->name, rows[i].name);
+        assert_true(rows[i].other != NULL ? strcmp(first->other, rows[i].other) == 0
+                                          : first->other == NULL);
+        assert_int_equal(first->count, rows[i].count);
+        live_count_list_fini(&c.list);
+    }
+}
+
+static int read_models(store_tx *tx, void *arg, err *e)
+{
+    return live_model_read(tx, arg, e);
+}
+
+static void an_unknown_cost_is_counted_and_not_summed(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fixture_seed(f);
+    fixture_exec(
+        f,
+        "INSERT INTO model_call (task, stage, number, provider, model, stop, tokens_in, "
+        "cost_usd, latency_ms, record, token, recorded_ms) SELECT 'task1', 'codegen', v.n, "
+        "'openai', "
+        "'m', 'ok', 10, v.cost, 500.0, (SELECT hash FROM artifact LIMIT 1), 1, 1 FROM (SELECT 0 AS "
+        "n, 0.25 AS cost UNION ALL SELECT 1, NULL) v");
+    live_model_list models = {0};
+    fixture_do(f, read_models, &models);
+    assert_int_equal(models.count, 1);
+    assert_int_equal(models.rows[0].calls, 2);
+    assert_int_equal(models.rows[0].cost_unknown, 1);
+    assert_int_equal(models.rows[0].tokens_in, 20);
+    assert_true(models.rows[0].cost_usd == 0.25 && models.rows[0].latency_ms == 1000.0);
+    live_model_list_fini(&models);
+}
+
+static int read_durations(store_tx *tx, void *arg, err *e)
+{
+    return live_durations_read(tx, arg, e);
+}
+
+static int read_last(store_tx *tx, void *arg, err *e)
+{
+    return live_last_complete(tx, arg, e);
+}
+
+static void durations_fall_into_every_bucket_that_holds_them(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    live_durations d = {.count = -1};
+    int64_t last = -1;
+    fixture_do(f, read_durations, &d);
+    fixture_do(f, read_last, &last);
+    assert_true(d.count == 0 && d.sum_ms == 0 && last == 0); /* an empty database */
+    fixture_seed(f);
+    fixture_exec(f,
+                 "UPDATE task SET state = 'done', outcome = 'wrong', reason = 'x', wall_ms = CASE "
+                 "id WHEN 'task1' THEN 100.0 ELSE 4e6 END");
+    fixture_exec(f, "UPDATE run SET state = 'complete', finished_ms = 9000");
+    fixture_do(f, read_durations, &d);
+    fixture_do(f, read_last, &last);
+    assert_int_equal(d.count, 2);
+    assert_int_equal(d.below[0], 1); /* its upper end is in it */
+    assert_int_equal(d.below[LIVE_BUCKETS - 1], 1);
+    assert_true(d.sum_ms == 4000100.0 && last == 9000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_event_comes_with_the_task_it_is_about),
+        cmocka_unit_test(a_batch_has_an_end),
+        cmocka_unit_test(totals_are_grouped_by_what_labels_them),
+        cmocka_unit_test(an_unknown_cost_is_counted_and_not_summed),
+        cmocka_unit_test(durations_fall_into_every_bucket_that_holds_them),
+    };
+    return cmocka_run_group_tests_name("live", tests, NULL, NULL);
+}
