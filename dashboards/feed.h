@@ -45,9 +45,9 @@ typedef void feed_tick_fn(void *arg, bool news);
 feed *feed_create(store *db, feed_tick_fn *tick, void *arg, err *e);
 void feed_destroy(feed **self);
 /* feed_set replaces a topic's text; the same text again is no news. */
-void feed_set(feed *self, feed_topic topic, const char *text);
+void feed_set(feed *self, feed_topic which, const char *text);
 /* feed_get is a topic's newest text, "null" before the first; caller frees. */
-char *feed_get(feed *self, feed_topic topic);
+char *feed_get(feed *self, feed_topic which);
 
 /* Where a reader is. Begin with feed_begin. */
 typedef struct feed_cursor {

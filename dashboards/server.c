@@ -19,7 +19,7 @@
 #include "common/scoped.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "dashboards/guard.h"
+#include "dashboards/visitor.h"
 #include "dashboards/view.h"
 #include "dashboards/web.h"
 
@@ -39,7 +39,7 @@ typedef struct client {
 
 struct server {
     server_options options; /* texts are borrowed during server_start only */
-    guard_address at;
+    visitor_address at;
     char *token; /* NULL: none */
     char url[URL_MAX];
     struct MHD_Daemon *daemon;
@@ -320,7 +320,7 @@ static enum MHD_Result answer_ready(server *self, struct MHD_Connection *connect
 static enum MHD_Result answer_login(server *self, struct MHD_Connection *connection)
 {
     const char *given = argument(connection, "token");
-    if (self->token == NULL || !guard_same(self->token, given))
+    if (self->token == NULL || !visitor_same(self->token, given))
         return refuse(connection, MHD_HTTP_FORBIDDEN, "this is not the token");
     SCOPED(scoped_free)
     char *cookie = xasprintf(COOKIE "=%s; Path=/; HttpOnly; SameSite=Strict", self->token);
@@ -363,6 +363,7 @@ static enum MHD_Result answer_path(server *self, struct MHD_Connection *connecti
     return refuse(connection, MHD_HTTP_NOT_FOUND, "there is nothing here");
 }
 
+/* NOLINTNEXTLINE(readability-function-size): libmicrohttpd's form */
 static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, const char *path,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_size, void **state)
@@ -370,7 +371,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
     (void)version, (void)upload, (void)upload_size, (void)state;
     server *self = arg;
     const route *to = route_of(path);
-    const guard_request request = {
+    const visitor_request request = {
         .method = method,
         .host = header(connection, MHD_HTTP_HEADER_HOST),
         .origin = header(connection, MHD_HTTP_HEADER_ORIGIN),
@@ -378,7 +379,7 @@ static enum MHD_Result on_request(void *arg, struct MHD_Connection *connection, 
         .cookie = MHD_lookup_connection_value(connection, MHD_COOKIE_KIND, COOKIE)};
     const char *why = NULL;
     int status =
-        guard_check(&self->at, to != NULL && to->open ? NULL : self->token, &request, &why);
+        visitor_check(&self->at, to != NULL && to->open ? NULL : self->token, &request, &why);
     if (status != 0)
         return refuse(connection, (unsigned)status, why);
     return to != NULL ? to->fn(self, connection) : answer_path(self, connection, path);
@@ -392,7 +393,7 @@ typedef union socket_address {
     struct sockaddr_in6 six;
 } socket_address;
 
-static socket_address address_of(const guard_address *at)
+static socket_address address_of(const visitor_address *at)
 {
     socket_address a = {.any = {.sa_family = AF_UNSPEC}};
     if (at->six) {
@@ -441,8 +442,8 @@ server *server_start(const server_options *options, err *e)
     self->options = *options;
     pthread_mutex_init(&self->lock, NULL);
     self->token = options->token != NULL ? xstrdup(options->token) : NULL;
-    if (guard_listen(options->address, &self->at, e) < 0 ||
-        guard_token(&self->at, options->token, e) < 0 || listen_at(self, e) < 0)
+    if (visitor_listen(options->address, &self->at, e) < 0 ||
+        visitor_token(&self->at, options->token, e) < 0 || listen_at(self, e) < 0)
         return NULL;
     return TAKE(self);
 }

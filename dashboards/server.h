@@ -29,7 +29,7 @@ enum {
 };
 
 typedef struct server_options {
-    const char *address; /* as typed: guard.h */
+    const char *address; /* as typed: visitor.h */
     const char *token;   /* NULL: none */
     store *db;
     metrics *metrics;

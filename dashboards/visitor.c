@@ -1,7 +1,7 @@
-/* guard - the rules, in the order they are asked
+/* visitor - the rules, in the order they are asked
  *
  * SPDX-License-Identifier: MIT */
-#include "dashboards/guard.h"
+#include "dashboards/visitor.h"
 
 #include <arpa/inet.h>
 #include <ctype.h>
@@ -13,7 +13,7 @@
 
 /* ---- where to listen ---- */
 
-static int cut_host(const char *text, const char *colon, guard_address *out)
+static int cut_host(const char *text, const char *colon, visitor_address *out)
 {
     bool bracketed = text[0] == '[' && colon > text && colon[-1] == ']';
     const char *from = bracketed ? text + 1 : text;
@@ -24,7 +24,7 @@ static int cut_host(const char *text, const char *colon, guard_address *out)
     return 0;
 }
 
-static bool know_host(guard_address *out)
+static bool know_host(visitor_address *out)
 {
     struct in_addr four;
     struct in6_addr six;
@@ -41,9 +41,9 @@ static bool know_host(guard_address *out)
     return out->six;
 }
 
-int guard_listen(const char *text, guard_address *out, err *e)
+int visitor_listen(const char *text, visitor_address *out, err *e)
 {
-    guard_address at = {.port = -1};
+    visitor_address at = {.port = -1};
     const char *colon = strrchr(text, ':');
     int64_t port;
     if (!str_to_i64(colon != NULL ? colon + 1 : text, &port) || port < 0 || port > 65535)
@@ -53,7 +53,7 @@ int guard_listen(const char *text, guard_address *out, err *e)
         snprintf(at.host, sizeof at.host, "127.0.0.1");
     else if (cut_host(text, colon, &at) < 0)
         return err_set(e, ERR_USAGE, "--http: the host is longer than %d bytes",
-                       GUARD_HOST_MAX - 1);
+                       VISITOR_HOST_MAX - 1);
     if (!know_host(&at))
         return err_set(e, ERR_USAGE,
                        "--http %s: the host must be an address in numbers (127.0.0.1, [::1]) or "
@@ -63,7 +63,7 @@ int guard_listen(const char *text, guard_address *out, err *e)
     return 0;
 }
 
-int guard_token(const guard_address *at, const char *token, err *e)
+int visitor_token(const visitor_address *at, const char *token, err *e)
 {
     if (token == NULL && at->loopback)
         return 0;
@@ -76,16 +76,16 @@ int guard_token(const guard_address *at, const char *token, err *e)
     bool printable = true;
     for (size_t i = 0; i < size; i++)
         printable = printable && (isalnum((unsigned char)token[i]) || strchr("-_.~", token[i]));
-    if (size < GUARD_TOKEN_MIN || size > GUARD_TOKEN_MAX || !printable)
+    if (size < VISITOR_TOKEN_MIN || size > VISITOR_TOKEN_MAX || !printable)
         return err_set(e, ERR_USAGE,
                        "CE_HTTP_TOKEN: want %d to %d letters, digits, or any of - _ . ~",
-                       GUARD_TOKEN_MIN, GUARD_TOKEN_MAX);
+                       VISITOR_TOKEN_MIN, VISITOR_TOKEN_MAX);
     return 0;
 }
 
 /* ---- a request ---- */
 
-bool guard_same(const char *token, const char *given)
+bool visitor_same(const char *token, const char *given)
 {
     if (given == NULL)
         return false;
@@ -112,16 +112,16 @@ static bool is_own(const char *origin, const char *host)
     return after != NULL && strcmp(after + 3, host) == 0;
 }
 
-static bool has_token(const char *token, const guard_request *request)
+static bool has_token(const char *token, const visitor_request *request)
 {
     const char *header = request->authorization;
     const char *bearer =
         header != NULL && str_starts(header, "Bearer ") ? header + strlen("Bearer ") : NULL;
-    return guard_same(token, bearer) || guard_same(token, request->cookie);
+    return visitor_same(token, bearer) || visitor_same(token, request->cookie);
 }
 
-int guard_check(const guard_address *at, const char *token, const guard_request *request,
-                const char **why)
+int visitor_check(const visitor_address *at, const char *token, const visitor_request *request,
+                  const char **why)
 {
     if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0) {
         *why = "this server only shows things: GET and HEAD";

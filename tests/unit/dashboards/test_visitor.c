@@ -1,4 +1,4 @@
-/* test_guard - who is answered
+/* test_visitor - who is answered
  *
  * SPDX-License-Identifier: MIT */
 /* cmocka wants these first. */
@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "dashboards/guard.h"
+#include "dashboards/visitor.h"
 
 static void an_address_is_read_or_refused_with_a_sentence(void **state)
 {
@@ -33,18 +33,18 @@ static void an_address_is_read_or_refused_with_a_sentence(void **state)
         "",       ":", "x", "65536", "-1", "host.example:80", "1.2.3:80", "[::1]", "127.0.0.1:80x",
         "[::1:80"};
     for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
-        guard_address at;
+        visitor_address at;
         err e = {0};
-        if (guard_listen(good[i].text, &at, &e) < 0)
+        if (visitor_listen(good[i].text, &at, &e) < 0)
             fail_msg("%s: %s", good[i].text, e.text);
         assert_string_equal(at.host, good[i].host);
         assert_int_equal(at.port, good[i].port);
         assert_true(at.loopback == good[i].loopback && at.six == good[i].six);
     }
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        guard_address at;
+        visitor_address at;
         err e = {0};
-        assert_int_equal(guard_listen(bad[i], &at, &e), -1);
+        assert_int_equal(visitor_listen(bad[i], &at, &e), -1);
         assert_int_equal(e.code, ERR_USAGE);
         assert_non_null(strstr(e.text, "--http"));
     }
@@ -53,14 +53,14 @@ static void an_address_is_read_or_refused_with_a_sentence(void **state)
 static void off_loopback_a_token_is_required(void **state)
 {
     (void)state;
-    const guard_address near = {.loopback = true}, far = {.host = "0.0.0.0"};
+    const visitor_address near = {.loopback = true}, far = {.host = "0.0.0.0"};
     err e = {0};
-    assert_int_equal(guard_token(&near, NULL, &e), 0);
-    assert_int_equal(guard_token(&far, NULL, &e), -1);
+    assert_int_equal(visitor_token(&near, NULL, &e), 0);
+    assert_int_equal(visitor_token(&far, NULL, &e), -1);
     assert_non_null(strstr(e.text, "CE_HTTP_TOKEN"));
-    assert_int_equal(guard_token(&far, "0123456789abcdef", &e), 0);
-    assert_int_equal(guard_token(&far, "short", &e), -1);
-    assert_int_equal(guard_token(&near, "with spaces in between", &e), -1);
+    assert_int_equal(visitor_token(&far, "0123456789abcdef", &e), 0);
+    assert_int_equal(visitor_token(&far, "short", &e), -1);
+    assert_int_equal(visitor_token(&near, "with spaces in between", &e), -1);
 }
 
 static void every_rule_is_asked(void **state)
@@ -69,7 +69,7 @@ static void every_rule_is_asked(void **state)
     static const char token[] = "0123456789abcdef";
     static const struct {
         const char *what;
-        guard_request request;
+        visitor_request request;
         const char *token;
         bool far;
         int status;
@@ -94,9 +94,9 @@ static void every_rule_is_asked(void **state)
         {"prefix", {"GET", "box", NULL, NULL, "0123456789abcde"}, token, true, 401},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        const guard_address at = {.loopback = !rows[i].far};
+        const visitor_address at = {.loopback = !rows[i].far};
         const char *why = NULL;
-        int status = guard_check(&at, rows[i].token, &rows[i].request, &why);
+        int status = visitor_check(&at, rows[i].token, &rows[i].request, &why);
         if (status != rows[i].status)
             fail_msg("%s: %d", rows[i].what, status);
         assert_true((why != NULL) == (status != 0));
@@ -110,5 +110,5 @@ int main(void)
         cmocka_unit_test(off_loopback_a_token_is_required),
         cmocka_unit_test(every_rule_is_asked),
     };
-    return cmocka_run_group_tests_name("guard", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("visitor", tests, NULL, NULL);
 }
