@@ -191,10 +191,16 @@ static int check_grid(check_run *r, err *e)
     return 0;
 }
 
+/* A contract without dims has one shape, which the grid has checked under every family. */
+static bool is_fixed(const pipeline *p)
+{
+    return p->terms->dim_count == 0;
+}
+
 static int check_benchmark(check_run *r, err *e)
 {
     check_case c = {.part = "benchmark", .at = cases_benchmark(r->p->terms)};
-    return on_emu(r->p->facts) ? 0 : check_case_once(r, &c, e);
+    return on_emu(r->p->facts) || is_fixed(r->p) ? 0 : check_case_once(r, &c, e);
 }
 
 /* Both sides' copies of every tensor, what the reference holds in fp64 of each, and some more. */
@@ -219,7 +225,7 @@ static int check_large(check_run *r, err *e)
 {
     check_case c = {.part = "large index", .at = cases_benchmark(r->p->terms), .once = true};
     const char *why = NULL;
-    if (on_emu(r->p->facts)) {
+    if (on_emu(r->p->facts) || is_fixed(r->p)) {
         return 0;
     }
     if (!cases_large(r->p->terms, &c.at)) {
@@ -248,7 +254,8 @@ static int check_hidden(check_run *r, lane *held, err *e)
     if (trial_open(r->trial, p, held, c, r->verdict, e) != 0) {
         return -1;
     }
-    for (int64_t i = 0; i < CASES_HIDDEN && verdict_is_ok(r->verdict); i++) {
+    const int64_t runs = is_fixed(p) ? 1 : CASES_HIDDEN;
+    for (int64_t i = 0; i < runs && verdict_is_ok(r->verdict); i++) {
         check_case hidden = {.part = "hidden", .number = i, .secret = true};
         if (cases_draw(p->terms, on_emu(p->facts), &source, &hidden.at) &&
             check_case_once(r, &hidden, e) != 0) {
@@ -258,8 +265,33 @@ static int check_hidden(check_run *r, lane *held, err *e)
     return 0;
 }
 
+/* What this device cannot hold is not run, which says nothing about the candidate. */
+static bool runs_here(const check_run *r)
+{
+    const pipeline *p = r->p;
+    const double gib = 1024.0 * 1024.0 * 1024.0;
+    int64_t card = p->facts->limits.memory_bytes, needs = p->terms->memory;
+    SCOPED(cases_fini) cases all = {0};
+    if (!is_fixed(p)) {
+        return true;
+    }
+    cases_build(p->terms, on_emu(p->facts), &all);
+    if (all.count == 0) {
+        verdict_set(r->verdict, OUTCOME_UNSUPPORTED_ON_EMU, "size",
+                    "its fixed shape has a tensor of more than %d elements", CASES_EMU_ELEMENTS);
+    } else if (!on_emu(p->facts) && card > 0 && needs > card) {
+        verdict_set(r->verdict, OUTCOME_NOT_RUN, "memory",
+                    "not runnable here (needs %.1f GiB, the card has %.1f GiB)",
+                    (double)needs / gib, (double)card / gib);
+    }
+    return verdict_is_ok(r->verdict);
+}
+
 static int check_parts(check_run *r, lane *held, err *e)
 {
+    if (!runs_here(r)) {
+        return 0;
+    }
     if (check_grid(r, e) != 0 || (verdict_is_ok(r->verdict) && check_benchmark(r, e) != 0) ||
         (verdict_is_ok(r->verdict) && check_large(r, e) != 0) ||
         (verdict_is_ok(r->verdict) && check_hidden(r, held, e) != 0)) {

@@ -13,6 +13,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "agent-node/cmd_checkout.h"
 #include "agent-node/cmd_emu.h"
 #include "agent-node/host.h"
 #include "agent-node/pipeline.h"
@@ -199,6 +200,9 @@ int main(int argc, char **argv)
     }
     if (argc >= 2 && strcmp(argv[1], "emu") == 0) {
         return cmd_emu(argc - 1, argv + 1);
+    }
+    if (argc >= 2 && strcmp(argv[1], "checkout") == 0) {
+        return cmd_checkout(argc - 1, argv + 1);
     }
     if (settings_parse(argc, argv, &options, &help, &e) != 0) {
         fprintf(stderr, "ce-node: %s\n", e.text);

@@ -9,6 +9,7 @@
 #include "common/scoped.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "coordinator/survey.h"
 #include "coordinator/cmd.h"
 #include "coordinator/entrants.h"
 #include "coordinator/eval.h"
@@ -17,8 +18,8 @@
 enum { SAMPLES_MAX = 1000, NOT_GIVEN = -1 };
 
 typedef struct options {
-    const char *suite, *only, *device, *arch, *bind, *resume, *out, *db, *suites, *python, *fake,
-        *coordinator, *keys;
+    const char *suite, *root, *level, *shots, *only, *device, *arch, *bind, *resume, *out, *db,
+        *suites, *python, *fake, *coordinator, *keys;
     const char *entrants, *effort, *escalate, *http;
     cli_list models, stages;
     int64_t samples, limit, seed, slots;
@@ -36,6 +37,21 @@ static const cli_option table[] = {
      .offset = AT(suite),
      .value = "S[,S]",
      .help = "suites to run"},
+    {.name = "root",
+     .type = CLI_STR,
+     .offset = AT(root),
+     .value = "DIR",
+     .help = "with --suite kernelbench: the checkout"},
+    {.name = "level",
+     .type = CLI_STR,
+     .offset = AT(level),
+     .value = "1,2,3",
+     .help = "with --suite kernelbench: levels to run (default 1,2,3)"},
+    {.name = "shots",
+     .type = CLI_STR,
+     .offset = AT(shots),
+     .value = "zero|one|few",
+     .help = "with --suite kernelbench: solved examples in the prompts (default zero)"},
     {.name = "model-id",
      .type = CLI_LIST,
      .offset = AT(models),
@@ -83,7 +99,7 @@ static const cli_option table[] = {
      .type = CLI_STR,
      .offset = AT(only),
      .value = "A,B",
-     .help = "only these problems"},
+     .help = "only these problems (of KernelBench: 1/19 is level 1, number 19)"},
     {.name = "limit",
      .type = CLI_INT,
      .offset = AT(limit),
@@ -215,6 +231,7 @@ static const cli_command command = {
         "ce-coord eval --suite internal --entrants docs/examples/entrants.yaml --dry-run\n"
         "ce-coord eval --suite internal --model-id replay:latest --samples 1\n"
         "ce-coord eval --suite internal --model-id claude-opus-5-5 --budget-usd 5 --yes\n"
+        "ce-coord eval --suite kernelbench --root ~/KernelBench --only 1/19,2/9 --model-id gold\n"
         "ce-coord eval --resume latest --http 8700\n",
     .options = table};
 
@@ -292,13 +309,31 @@ static int fill_common(const options *o, settings *s, err *e)
     return 0;
 }
 
-static int fill_new(const options *o, settings *s, err *e)
+/* "1/19" is how people write a problem of KernelBench. */
+static void rename_only(settings *s)
+{
+    for (size_t i = 0; i < s->only_count; i++) {
+        SCOPED(scoped_free) char *word = s->only[i].name;
+        s->only[i].name = kernelbench_id(word);
+    }
+}
+
+static void fill_checkout(const options *o, const char *db, settings *s)
+{
+    s->root = copy(o->root);
+    s->level = copy(o->level);
+    s->shots = copy(o->shots);
+    s->found = o->root ? survey_found(db) : NULL;
+}
+
+static int fill_new(const options *o, const char *db, settings *s, err *e)
 {
     if (!o->suite)
         return err_set(e, ERR_USAGE, "--suite is missing (ce-coord suite list names them)");
     if (!o->models.count && !o->entrants)
         return err_set(e, ERR_USAGE, "--model-id is missing: who competes? (gold costs nothing)");
     s->suites_dir = copy(o->suites);
+    fill_checkout(o, db, s);
     s->device = xstrdup(o->device ? o->device : "auto");
     s->arch = copy(o->arch);
     s->samples = o->samples ? o->samples : 1;
@@ -311,6 +346,7 @@ static int fill_new(const options *o, settings *s, err *e)
         split_names(o->suite, "suite", &s->suites, &s->suite_count, e) ||
         split_names(o->only, "only", &s->only, &s->only_count, e))
         return -1;
+    rename_only(s);
     const entrants_wanted wanted = {.models = o->models.items,
                                     .model_count = o->models.count,
                                     .stages = o->stages.items,
@@ -337,6 +373,8 @@ static int check_resume(const options *o, err *e)
         {"device", o->device},      {"seed", o->seed != NOT_GIVEN},
         {"arch", o->arch},          {"target", o->target > 0},
         {"dry-run", o->dry_run},    {"suites", o->suites},
+        {"root", o->root},          {"level", o->level},
+        {"shots", o->shots},
     };
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
         if (fixed[i].given)
@@ -355,7 +393,8 @@ static int run_eval(const cmd_call *call, err *e)
             e, ERR_USAGE,
             "--coordinator: this version runs its own coordinator; leave it out, and use a "
             "database of your own (--db FILE) beside another run");
-    if (fill_common(o, &wanted, e) || (o->resume ? check_resume(o, e) : fill_new(o, &wanted, e)))
+    if (fill_common(o, &wanted, e) ||
+        (o->resume ? check_resume(o, e) : fill_new(o, call->db, &wanted, e)))
         return -1;
     SCOPED(scoped_free) char *as_typed = cmd_typed(call);
     SCOPED(scoped_free) char *keys = cmd_keys_path(call->program, o->keys, NULL);

@@ -45,9 +45,11 @@ static void texts_fini(texts *self)
 }
 
 /* The path a person would type: relative where that is possible. */
-static char *readable_path(const char *folder, const char *file)
+static char *readable_path(const problem *p)
 {
-    SCOPED(scoped_free) char *path = file_join(folder, file);
+    SCOPED(scoped_free)
+    char *path =
+        p->reference_file ? xstrdup(p->reference_file) : file_join(p->folder, "reference.py");
     char here[PATH_MAX];
     if (!getcwd(here, sizeof here))
         return TAKE(path);
@@ -65,7 +67,7 @@ static int put_texts(store_tx *tx, const problem *p, texts *out, err *e)
         return -1;
     out->contract = contract_text(p->terms);
     out->contract_hash = contract_hash(p->terms);
-    out->reference_file = readable_path(p->folder, "reference.py");
+    out->reference_file = readable_path(p);
     return 0;
 }
 

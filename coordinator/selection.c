@@ -10,6 +10,7 @@
 #include "common/scoped.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "coordinator/survey.h"
 
 enum { NAME_ROOM = 4096 };
 
@@ -36,6 +37,30 @@ static size_t problems_of(const selection *self)
     return count;
 }
 
+/* A KernelBench checkout is the user's: it is read each time, in seconds. */
+static suite *load_checkout(const settings *wanted, err *e)
+{
+    const survey_request request = {.root = wanted->root,
+                                    .level = wanted->level,
+                                    .shots = wanted->shots,
+                                    .found = wanted->found,
+                                    .suites = wanted->suites_dir,
+                                    .python = wanted->python};
+    if (!wanted->root) {
+        err_set(e, ERR_USAGE, "--suite %s needs --root DIR, a KernelBench checkout",
+                KERNELBENCH_SUITE);
+        return NULL;
+    }
+    SCOPED(kernelbench_destroy) kernelbench *all = survey_read(&request, e);
+    return all ? kernelbench_take_suite(all) : NULL;
+}
+
+static suite *load_suite(const char *root, const char *name, const settings *wanted, err *e)
+{
+    return strcmp(name, KERNELBENCH_SUITE) == 0 ? load_checkout(wanted, e)
+                                                : suite_load(root, name, e);
+}
+
 static int load_suites(selection *self, const settings *wanted, err *e)
 {
     SCOPED(scoped_free) char *root = suite_root(wanted->suites_dir, e);
@@ -43,7 +68,7 @@ static int load_suites(selection *self, const settings *wanted, err *e)
         return -1;
     self->suites = xcalloc(wanted->suite_count + 1, sizeof *self->suites);
     for (size_t i = 0; i < wanted->suite_count; i++) {
-        suite *loaded = suite_load(root, wanted->suites[i].name, e);
+        suite *loaded = load_suite(root, wanted->suites[i].name, wanted, e);
         if (!loaded)
             return -1;
         self->suites[self->suite_count++] = loaded;

@@ -23,6 +23,10 @@ enum { MODEL_TEXT_MAX = 1024 };
     {                                                                    \
         .key = #member, .type = FIELD_TEXT_OR_NULL, .offset = AT(member) \
     }
+#define IF_ANY(member)                                                  \
+    {                                                                   \
+        .key = #member, .type = FIELD_TEXT_IF_ANY, .offset = AT(member) \
+    }
 #define NUMBER(member)                                          \
     {                                                           \
         .key = #member, .type = FIELD_INT, .offset = AT(member) \
@@ -86,6 +90,10 @@ static const field ceiling_fields[] = {
 static const field table[] = {
     NAMES(suites, suite_count),
     MAYBE(suites_dir),
+    IF_ANY(root),
+    IF_ANY(level),
+    IF_ANY(shots),
+    IF_ANY(found),
     {.key = "entrants",
      .type = FIELD_LIST,
      .offset = AT(entrants),

@@ -36,7 +36,10 @@ typedef struct settings_entrant {
 typedef struct settings {
     settings_name *suites;
     size_t suite_count;
-    char *suites_dir; /* NULL: the default place */
+    char *root, *level; /* of a KernelBench checkout: folder, "1,2,3" or NULL */
+    char *shots;        /* its prompts' condition; NULL: zero */
+    char *found;        /* folder of what its admission found */
+    char *suites_dir;   /* NULL: the default place */
     settings_entrant *entrants;
     size_t entrant_count;
     settings_name *only; /* problems; none: all */

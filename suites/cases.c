@@ -318,7 +318,8 @@ static void deal(const contract *terms, size_t limit, rng *source, cases *out)
     qsort(out->shapes, out->count, sizeof *out->shapes, larger_first);
     while (full < out->count && out->shapes[full].elements > 0)
         full++;
-    for (size_t j = full; full > 0 && j < 2 * families->count && out->count < limit; j++) {
+    size_t rounds = terms->dim_count == 0 ? 1 : 2; /* a fixed shape may be large: once is enough */
+    for (size_t j = full; full > 0 && j < rounds * families->count && out->count < limit; j++) {
         out->shapes[out->count] = out->shapes[j % full];
         out->shapes[out->count++].again = true;
     }

@@ -21,7 +21,7 @@
 
 enum {
     CONTRACT_DIMS_MAX = 16,
-    CONTRACT_TENSORS_MAX = 64,
+    CONTRACT_TENSORS_MAX = 1024, /* a network's parameters are tensors too */
     CONTRACT_SCALARS_MAX = 32,
     CONTRACT_RANK_MAX = 8,
     CONTRACT_SHAPES_MAX = 64,
@@ -77,6 +77,7 @@ typedef struct contract {
     expr *reduction;
     family_list families; /* dealt over the shapes */
     bool order_free;      /* atomics may reorder: compare reruns by the bound */
+    int64_t memory;       /* bytes that a check on one card needs, where the suite knows; else 0 */
 } contract;
 
 /* contract_read reads the canonical JSON object (contract_to_json's form). */

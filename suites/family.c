@@ -12,7 +12,7 @@
 static const char *const known[] = {"normal",    "uniform",  "positive", "constant",    "zeros",
                                     "ties",      "integers", "permuted", "log_uniform", "one_hot",
                                     "denormals", "large",    "sorted",   "reversed",    "specials",
-                                    "offset",    NULL};
+                                    "offset",    "own",      "signed",   "reweighted",  NULL};
 
 bool family_list_has(const family_list *self, const char *name)
 {

@@ -166,6 +166,7 @@ void problem_fini(problem *self)
     free(self->folder);
     free(self->prompt);
     free(self->reference);
+    free(self->reference_file);
     free(self->gold_source);
     free(self->gold_plan);
     *self = (problem){0};

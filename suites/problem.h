@@ -19,13 +19,14 @@ typedef struct problem {
     char *title;
     char *category; /* elementwise, reduction, normalization, scan, index or gemm */
     char *folder;
-    contract *terms;   /* the contract */
-    char *prompt;      /* prompt.md */
-    char *reference;   /* reference.py */
-    char *gold_source; /* gold.cu, or NULL */
-    char *gold_plan;   /* gold.json as written, checked against the contract, or NULL */
-    mutants wrong;     /* kernels that must fail; maybe none */
-    hash content;      /* over contract, prompt and reference */
+    contract *terms;      /* the contract */
+    char *prompt;         /* prompt.md */
+    char *reference;      /* reference.py */
+    char *reference_file; /* where it was read from; NULL: reference.py in the folder */
+    char *gold_source;    /* gold.cu, or NULL */
+    char *gold_plan;      /* gold.json as written, checked against the contract, or NULL */
+    mutants wrong;        /* kernels that must fail; maybe none */
+    hash content;         /* over contract, prompt and reference */
 } problem;
 
 /* problem_load reads one folder; on failure out is untouched. */

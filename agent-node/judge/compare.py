@@ -32,10 +32,15 @@ LAMBDA = 4.0
 SMALL = 1000          # elements below which the RMSE of r is itself uncertain
 GATED_MIN = 32        # a shorter row has no RMSE worth the name, and is left to the element bound
 CHUNK = 1 << 24       # elements worked on at once
+MODULE_ROW = 1024     # elements that a slice of a module's output has at least
+CAUSE_MAX = 1 << 27   # elements of an output whose pattern of failure is looked at
+KERNELBENCH_TOLERANCE = 1e-4
 
 
 class Budget:
     """The constants of one output at one shape."""
+
+    row_least = 1
 
     def __init__(self, tensor, reduction, unbiased):
         self.unit = UNIT[tensor.dtype_name]
@@ -62,12 +67,17 @@ class Finding:
         self.numbers = numbers
 
 
-def rows_of(values, rank):
-    """Slices: rows along the last dimension, or the whole tensor where there is none."""
+def rows_of(values, rank, least=1):
+    """Slices: rows along the last dimension, or the whole tensor where there is none; with `least`, as many
+    rows in one as hold so many elements."""
+    if rank >= 2 and values.shape[-1] < least:
+        count = values.numel() // values.shape[-1]
+        together = next((n for n in range(-(-least // values.shape[-1]), count + 1) if count % n == 0), count)
+        return values.reshape(-1, together * values.shape[-1])
     return values.reshape(-1, values.shape[-1]) if rank >= 2 else values.reshape(1, -1)
 
 
-def check(tensor, y, truth, salt):
+def check(tensor, y, truth, salt, row_least=1):
     """A Finding, or None and the numbers of a right answer. truth is (o, r, g, K, exact, unbiased)."""
     o, r, g, reduction, exact, unbiased = truth
     if y.numel() == 0:
@@ -82,7 +92,9 @@ def check(tensor, y, truth, salt):
         bad = (y.double() != o).reshape(-1)
         if bool(bad.any()):
             return Finding("exact", bad, int(bad.to(torch.uint8).argmax()), {}), {}
-    return check_float(tensor, y, (o, r, g), Budget(tensor, reduction, unbiased))
+    budget = Budget(tensor, reduction, unbiased)
+    budget.row_least = row_least
+    return check_float(tensor, y, (o, r, g), budget)
 
 
 def check_exact(tensor, y, o, r, left):
@@ -115,15 +127,15 @@ class _Sums:
 
 def check_float(tensor, y, truth, budget):
     rank = y.dim()
-    o, r, g = (rows_of(part, rank) for part in truth)
-    y = rows_of(y, rank)
+    o, r, g = (None if part is None else rows_of(part, rank, budget.row_least) for part in truth)
+    y = rows_of(y, rank, budget.row_least)
     length = y.shape[1]
     step = max(1, CHUNK // max(1, length))
     classes, elements, slices = [], [], []
     sums, worst = _Sums(), (-1.0, 0)
     for first in range(0, y.shape[0], step):
         part = _chunk(y[first:first + step], o[first:first + step], r[first:first + step],
-                      g[first:first + step], budget)
+                      (o if g is None else g)[first:first + step].abs(), budget)
         classes.append(part.class_bad)
         elements.append(part.element_bad)
         slices.append(part.gate(budget))
@@ -245,18 +257,31 @@ def sentence(tensor, finding, total, shape, label):
     return "%s: %s" % (head, what)
 
 
+def kernelbench_close(r, y, tolerance=KERNELBENCH_TOLERANCE):
+    """What KernelBench's own check says: both in fp32, absolute and relative tolerance alike."""
+    if r.shape != y.shape:
+        return {"close": False, "tolerance": tolerance, "max_difference": None}
+    close, worst = True, 0.0
+    for a, b in zip(r.reshape(-1).split(CHUNK), y.reshape(-1).split(CHUNK)):
+        a, b = a.float(), b.float()
+        close = close and bool(torch.allclose(a, b, atol=tolerance, rtol=tolerance))
+        worst = max(worst, float((a - b).abs().max()) if a.numel() else 0.0)
+    return {"close": close, "tolerance": tolerance, "max_difference": worst}
+
+
 ORDER = ("unwritten", "class", "exact", "element", "precision")
 
 
 def judge(problem, case, family, answer, truth, inputs, salt):
     """The reply of the request `compare`: the first failure in ORDER over all outputs."""
     rows, failures = [], []
-    unbiased = values.is_unbiased(problem.inputs, family)
+    unbiased = problem.is_unbiased(family)
+    row_least = MODULE_ROW if problem.module is not None else 1
     for i, tensor in enumerate(problem.outputs):
         o, r, g = truth.oracle[i], truth.reference[i], truth.gamma[i]
         y = answer[i]
         finding, numbers = check(tensor, y, (o, r, g, case.reduction, truth.exact[i], unbiased),
-                                 salt)
+                                 salt, row_least)
         row = {"name": tensor.name, "dtype": tensor.dtype_name, "shape": list(y.shape),
                "elements": y.numel(), "equal": finding is None}
         row.update(numbers)
@@ -264,11 +289,14 @@ def judge(problem, case, family, answer, truth, inputs, salt):
             row.update(kind=finding.kind, worst=finding.worst,
                        wrong=None if finding.bad is None else int(finding.bad.sum()))
             text = sentence(tensor, finding, y.numel(), y.shape, case.label)
-            reason = cause.likely(problem, tensor, (y, o, r), finding, inputs)
+            reason = (cause.likely(problem, tensor, (y, o, r), finding, inputs)
+                      if y.numel() <= CAUSE_MAX else None)
             if reason:
                 row["likely_cause"] = reason
                 text += "; likely cause: " + reason
             failures.append((ORDER.index(finding.kind), i, finding.kind, text))
+        if problem.module is not None and family == "own":
+            row["kernelbench"] = kernelbench_close(r, y)
         rows.append(row)
     report = {"protocol": "ce-correct-1", "shape": case.label, "family": family,
               "reduction": case.reduction, "outputs": rows}

@@ -106,7 +106,8 @@ class Judge:
     # ---- open ----
 
     def open(self, request):
-        fresh = Problem(request["contract"], request["reference"], request["reference_file"])
+        fresh = Problem(request["contract"], request["reference"], request["reference_file"],
+                        self.device)
         known = self.problems.pop(fresh.key, None)
         self.problem = known or fresh
         self.problems[self.problem.key] = self.problem
@@ -142,8 +143,8 @@ class Judge:
 
     def _contract_case(self, problem, case):
         family = "normal" if "normal" in problem.families else problem.families[0]
-        inputs = [values.draw(tensor, case.sizes[tensor.name], family, 1, 0, self.device,
-                              bounds=case.ranges.get(tensor.name)) for tensor in problem.inputs]
+        inputs = problem.empty(case)
+        problem.fill(case, family, 1, 0, inputs)
         first = oracle.native(problem, inputs, not self.cuda)
         oracle.check_outputs(problem, case, first, "", DTYPE_NAMES)
         again = oracle.native(problem, inputs, not self.cuda)
@@ -176,15 +177,13 @@ class Judge:
 
     def _draw(self, case, seed, family, slots):
         problem = self._opened()
-        if family not in values.FAMILIES:
+        if family not in values.FAMILIES + values.MODULE_FAMILIES:
             raise JudgeError("config", "%s: there is no value family %s (there are: %s)"
-                             % (problem.file, family, ", ".join(values.FAMILIES)))
+                             % (problem.file, family, ", ".join(values.FAMILIES + values.MODULE_FAMILIES)))
         self._forget()
         self.staging.arrange(problem, case, slots)
         for slot, tensors in enumerate(self.staging.inputs):
-            for tensor, out in zip(problem.inputs, tensors):
-                values.draw(tensor, case.sizes[tensor.name], family, seed, slot, self.device, out,
-                            case.ranges.get(tensor.name))
+            problem.fill(case, family, seed, slot, tensors)
         self.staging.settle()
         self.drawn = (case, family)
         self.draw_name = (problem.key, tuple(sorted(case.sizes.items())), family, seed)

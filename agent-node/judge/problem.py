@@ -13,30 +13,10 @@ import types
 
 import torch
 
-DTYPES = {
-    "f16": torch.float16,
-    "bf16": torch.bfloat16,
-    "f32": torch.float32,
-    "f64": torch.float64,
-    "i8": torch.int8,
-    "u8": torch.uint8,
-    "i32": torch.int32,
-    "i64": torch.int64,
-    "bool": torch.bool,
-}
-DTYPE_NAMES = {dtype: name for name, dtype in DTYPES.items()}
-ITEM_SIZES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i8": 1, "u8": 1, "i32": 4, "i64": 8, "bool": 1}
-
-
-class JudgeError(Exception):
-    """A failure of the harness or of the suite's files: code is what the client maps to an err."""
-
-    def __init__(self, code, text, restart=False):
-        super().__init__(text)
-        self.code = code
-        self.text = text
-        self.restart = restart
-
+import kernelbench
+import values
+from fault import JudgeError, first_line, is_gpu_fault, is_out_of_memory  # noqa: F401
+from fault import DTYPE_NAMES, DTYPES, ITEM_SIZES  # noqa: F401
 
 class Tensor:
     """A tensor of the contract."""
@@ -82,13 +62,8 @@ def scalar_value(row):
     return float(row["value"])
 
 
-def first_line(text):
-    lines = [line.strip() for line in str(text).splitlines() if line.strip()]
-    return lines[0][:300] if lines else ""
-
-
 class Problem:
-    def __init__(self, contract, text, file):
+    def __init__(self, contract, text, file, device=None):
         self.name = contract["problem"]
         self.inputs = [Tensor(row) for row in contract["inputs"]]
         self.outputs = [Tensor(row) for row in contract["outputs"]]
@@ -97,6 +72,8 @@ class Problem:
         self.order_free = contract.get("order_free", False)
         self.file = file
         self.key = hashlib.sha256(repr((contract, text, file)).encode()).hexdigest()
+        self.device = device or torch.device("cpu")
+        self.module = None  # a kernelbench.Bound: draws its own values
         self.function = self._load(text)
 
     def _load(self, text):
@@ -113,9 +90,39 @@ class Problem:
             raise JudgeError("config", "%s: loading raised %s: %s"
                              % (self.where(fault), type(fault).__name__, first_line(fault)))
         function = module.__dict__.get("reference", module.__dict__.get("REFERENCE"))
+        if function is None and kernelbench.is_module(module.__dict__):
+            function = self.module = kernelbench.Bound(module.__dict__, self.device)
+        strange = [name for name in self.families if name in kernelbench.FAMILIES]
+        if strange and self.module is None:
+            raise JudgeError("config", "%s:1: the value family %s needs a Model with get_inputs"
+                             % (self.file, strange[0]))
         if not callable(function):
             raise JudgeError("config", "%s:1: there is no function `reference`" % self.file)
         return function
+
+    def fill(self, case, family, seed, slot, tensors):
+        """Input values into the given tensors, in the contract's order."""
+        if self.module is not None:
+            named = {tensor.name: out for tensor, out in zip(self.inputs, tensors)}
+            self.module.fill(named, family, values.stream_seed(seed, slot, self.name, family), self.call_on)
+            return
+        for tensor, out in zip(self.inputs, tensors):
+            values.draw(tensor, case.sizes[tensor.name], family, seed, slot, self.device, out,
+                        case.ranges.get(tensor.name))
+
+    def empty(self, case):
+        """Tensors for the inputs, not filled."""
+        return [torch.empty(case.sizes[tensor.name], dtype=tensor.dtype, device=self.device)
+                for tensor in self.inputs]
+
+    def is_unbiased(self, family):
+        """Whether every float input is drawn with mean zero."""
+        if self.module is not None and self.module.signed is False:
+            return False
+        return values.is_unbiased(self.inputs, family)
+
+    def call_on(self, named):
+        return self.call([named[tensor.name] for tensor in self.inputs])
 
     def close(self):
         sys.modules.pop("ce_reference_" + self.key[:16], None)
@@ -164,19 +171,3 @@ class Problem:
             return function(**dict(zip(names, tensors)), **scalars)
 
         return torch.compile(run, **options) if options else run
-
-
-def is_out_of_memory(fault):
-    kind = getattr(torch.cuda, "OutOfMemoryError", None)
-    if kind is not None and isinstance(fault, kind):
-        return True
-    return isinstance(fault, MemoryError) or any(
-        words in str(fault) for words in ("out of memory", "allocate memory"))
-
-
-def is_gpu_fault(fault):
-    """Out of memory and CUDA errors: the process is not trusted any more after one."""
-    text = str(fault)
-    return is_out_of_memory(fault) or (isinstance(fault, RuntimeError) and (
-        "CUDA error" in text or "CUDA driver error" in text or "cuDNN error" in text
-        or "CUBLAS_STATUS" in text))

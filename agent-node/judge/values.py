@@ -36,8 +36,10 @@ import torch
 
 FAMILIES = ("normal", "uniform", "positive", "constant", "zeros", "ties", "integers", "permuted",
             "log_uniform", "one_hot", "denormals", "large", "sorted", "reversed", "specials", "offset")
+# A file of KernelBench's format draws for itself (kernelbench.py).
+MODULE_FAMILIES = ("own", "signed", "reweighted")
 # Rounding errors average out only where the inputs have no bias.
-ZERO_MEAN = ("normal", "uniform", "integers")
+ZERO_MEAN = ("normal", "uniform", "integers", "signed")
 TIES = (-1.0, 0.0, 0.5, 1.0)
 RANGES = {
     torch.int8: (-128, 127),
