@@ -61,13 +61,13 @@ static int run_import(const cmd_call *call, err *e)
                        call->arguments[0]);
     SCOPED(scoped_free) char *found = survey_found(call->db);
     const survey_request request = {.root = call->arguments[1],
-                                      .level = o->level,
-                                      .only = o->only,
-                                      .found = found,
-                                      .suites = o->suites,
-                                      .python = o->python,
-                                      .device = o->device,
-                                      .admit = true};
+                                    .level = o->level,
+                                    .only = o->only,
+                                    .found = found,
+                                    .suites = o->suites,
+                                    .python = o->python,
+                                    .device = o->device,
+                                    .admit = true};
     SCOPED(kernelbench_destroy) kernelbench *all = survey_read(&request, e);
     if (all == NULL)
         return -1;
