@@ -56,6 +56,7 @@ typedef struct duel {
     opponent other; /* its other side */
     judge_staging staging;
     int64_t salt, seed;
+    measure_short first; /* estimate of the candidate */
     bool chained;
     int64_t slots;
     bool baseline_first;                                               /* in the next pair */
@@ -121,14 +122,15 @@ static int choose_mode(duel *d, double candidate_ms, double floor_ms, err *e)
 
 static int estimate(duel *d, err *e)
 {
-    measure_short first = {0};
     if (trial_open(&d->trial, d->p, d->ask->held, d->ask->c, d->verdict, e) != 0)
         return -1;
     if (!verdict_is_ok(d->verdict))
         return 0;
-    if (measure_estimate(&d->trial, d->ask->number, &first, d->verdict, e) != 0)
+    if (measure_estimate(&d->trial, d->ask->number, &d->first, d->verdict, e) != 0)
         return -1;
-    return verdict_is_ok(d->verdict) ? choose_mode(d, first.median_ms, first.event_floor_ms, e) : 0;
+    return verdict_is_ok(d->verdict)
+               ? choose_mode(d, d->first.median_ms, d->first.event_floor_ms, e)
+               : 0;
 }
 
 /* ---- a process ---- */
@@ -482,7 +484,7 @@ static int fill(const duel *d, comparison_record *out, err *e)
     r.baseline_mode = xstrdup(d->ask->mode);
     r.timing_mode = xstrdup(d->chained ? "G" : "E");
     *out = r;
-    return 0;
+    return d->ask->warm != NULL ? measure_warm(d->p, &d->first, d->ask->warm, e) : 0;
 }
 
 static int run_all(duel *d, err *e)

@@ -21,10 +21,11 @@ typedef struct duel_request {
     const pipeline *p;
     lane *held;
     const candidate *c;
-    const char *mode;       /* the baseline */
-    const candidate *rival; /* self-tests: a kernel to compare with instead; `mode` is its name */
-    double baseline_ms;     /* first estimate of the other side; INFINITY: none */
-    int64_t number;         /* makes inputs and order fresh */
+    const char *mode;         /* the baseline */
+    const candidate *rival;   /* self-tests: a kernel to compare with instead; `mode` is its name */
+    double baseline_ms;       /* first estimate of the other side; INFINITY: none */
+    int64_t number;           /* makes inputs and order fresh */
+    measurement_record *warm; /* filled when ok: the candidate with a warm L2; NULL: not wanted */
     bool quick; /* a repair round: any verdict ends the looking, however wide the interval */
 } duel_request;
 

@@ -21,7 +21,7 @@ int ledger_put(const ledger *self, const void *data, size_t size, hash *out, err
     if (blob_store_put(self->blobs, data, size, out, e) != 0) {
         return -1;
     }
-    for (int64_t offset = 0; offset >= 0;) {
+    for (int64_t offset = self->session != NULL ? 0 : -1; offset >= 0;) {
         message m;
         message_init(&m, MSG_BLOB_PUT);
         offset = blob_put_chunk(&m, out, data, size, offset);

@@ -25,7 +25,7 @@
 enum { LEDGER_TASK_MAX = 33 };
 
 typedef struct ledger {
-    session *session;
+    session *session; /* NULL: nobody is told, as in a self-test by itself */
     blob_store *blobs;
     char task[LEDGER_TASK_MAX];
     int64_t token;
@@ -37,7 +37,7 @@ void ledger_fini(ledger *self);
 /* ledger_check fails with ERR_CONFLICT once the task is cancelled; stages call it between steps. */
 int ledger_check(const ledger *self, err *e);
 
-/* ledger_put stores a blob here and sends it; *out is its hash. */
+/* ledger_put stores a blob here and sends it (without a session: here only); *out is its hash. */
 int ledger_put(const ledger *self, const void *data, size_t size, hash *out, err *e);
 int ledger_put_text(const ledger *self, const char *text, hash *out, err *e);
 /* ledger_get appends a blob to out, from the cache or the coordinator. ERR_NOT_FOUND names it. */

@@ -15,6 +15,7 @@
 
 #include "agent-node/cmd_checkout.h"
 #include "agent-node/cmd_emu.h"
+#include "agent-node/cmd_selftest.h"
 #include "agent-node/host.h"
 #include "agent-node/pipeline.h"
 #include "agent-node/settings.h"
@@ -203,6 +204,9 @@ int main(int argc, char **argv)
     }
     if (argc >= 2 && strcmp(argv[1], "checkout") == 0) {
         return cmd_checkout(argc - 1, argv + 1);
+    }
+    if (argc >= 2 && strcmp(argv[1], "selftest") == 0) {
+        return cmd_selftest(argc - 1, argv + 1);
     }
     if (settings_parse(argc, argv, &options, &help, &e) != 0) {
         fprintf(stderr, "ce-node: %s\n", e.text);

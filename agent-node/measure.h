@@ -16,7 +16,7 @@
 #include "agent-node/trial.h"
 #include "common/json.h"
 
-enum { MEASURE_SAMPLES = 100 };
+enum { MEASURE_SAMPLES = 100, MEASURE_SHORT = 20 /* samples of an estimate */ };
 
 /* measure_slots: K at the benchmark shape; estimate_us <= 0: unknown. ERR_LIMIT when it does not fit. */
 int measure_slots(const pipeline *p, double estimate_us, int64_t *out, err *e);
@@ -24,9 +24,14 @@ json *measure_samples_json(const double *samples, size_t count);
 
 typedef struct measure_short {
     double median_ms, event_floor_ms;
+    double warm[MEASURE_SHORT]; /* samples with the L2 as the same call leaves it */
+    int64_t slots;
 } measure_short;
 
-/* measure_estimate: a few samples, to choose how to time; in a trial that goes on afterwards. */
+/* measure_warm is the row of a warm time, which is never compared with a cold one. */
+int measure_warm(const pipeline *p, const measure_short *from, measurement_record *row, err *e);
+
+/* measure_estimate: a few samples cold and warm, to choose how to time; in a trial that goes on afterwards. */
 int measure_estimate(const trial *t, int64_t number, measure_short *out, runner_verdict *verdict,
                      err *e);
 

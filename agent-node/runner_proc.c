@@ -492,6 +492,7 @@ int runner_proc_block(runner_proc *self, const runner_block *request, runner_tim
     m.body.runner_block = (struct msg_runner_block){.samples = request->samples,
                                                     .untimed = request->untimed,
                                                     .keep = request->keep,
+                                                    .warm = request->warm,
                                                     .deadline_ms = request->deadline_ms};
     self->samples += request->samples;
     return ask_timed(self, &m, request->samples, out, e);

@@ -76,6 +76,7 @@ typedef struct runner_block {
     int64_t samples;
     int64_t untimed; /* calls before the first sample, at least */
     int64_t keep;    /* keep what this sample leaves behind; -1: nothing */
+    bool warm;       /* L2 as the same call leaves it; not when chained */
     int64_t deadline_ms;
 } runner_block;
 

@@ -87,6 +87,7 @@ static const cli_command command = {
     .examples = "  ce-node --coordinator ipc:///tmp/ce.sock\n"
                 "  ce-node --coordinator tcp://127.0.0.1:7000 --device fake --fake script.json\n"
                 "  ce-node --coordinator tcp://10.0.0.2:7000 --key a100-1.key --name a100-1\n"
+                "  ce-node selftest --help timing against kernels whose speed is known\n"
                 "  ce-node emu --help      one kernel on the CPU, every access checked\n",
     .options = options};
 

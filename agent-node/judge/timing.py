@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """timing - libce_timing.so by ctypes: the code that also times candidates.
 
-Mirrors agent-node/runner/timing/ce_timing.h, ABI 2."""
+Mirrors agent-node/runner/timing/ce_timing.h, ABI 3."""
 
 import ctypes
 
 from problem import JudgeError
 
-ABI = 2
+ABI = 3
 TEXT = 240
 OK, ARGUMENT, UNAVAILABLE, MEMORY, CUDA, TIMEOUT, VOID, KEEP = range(8)
 NEVER = -1
@@ -40,7 +40,7 @@ class Ask(ctypes.Structure):
         ("untimed", ctypes.c_uint32),
         ("keep", ctypes.c_int32),
         ("deadline_ms", ctypes.c_uint32),
-        ("reserved", ctypes.c_uint32),
+        ("warm", ctypes.c_uint32),
     ]
 
 

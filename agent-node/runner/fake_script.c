@@ -13,9 +13,9 @@
 enum { PROBLEMS_MAX = 1024, BASELINES_MAX = 64 };
 
 static const char *const top_keys[] = {"default", "problems", NULL};
-static const char *const entry_keys[] = {"load",         "check",     "time",     "compare",
-                                         "candidate_ms", "baselines", "delay_ms", "crash",
-                                         "hang",         "state",     NULL};
+static const char *const entry_keys[] = {"load",         "check",   "time",      "compare",
+                                         "candidate_ms", "warm_ms", "baselines", "delay_ms",
+                                         "crash",        "hang",    "state",     NULL};
 static const char *const phase_keys[] = {"outcome", "detail", "text", "elapsed_us",
                                          "crash",   "hang",   NULL};
 
@@ -24,6 +24,7 @@ void fake_script_init(fake_script *self)
     memset(self, 0, sizeof *self);
     self->check.verdict.elapsed_us = 10;
     self->candidate_ms[0] = 0.010;
+    self->warm_ms = 0.005;
     self->candidate_count = 1;
 }
 
@@ -120,6 +121,8 @@ static int read_entry(const json_cursor *c, fake_script *out, err *e)
         return -1;
     if (json_maybe(c, "delay_ms", &member) &&
         json_want_int(&member, 0, FAKE_DELAY_MAX_MS, &out->delay_ms, e) < 0)
+        return -1;
+    if (json_maybe(c, "warm_ms", &member) && json_want_real(&member, &out->warm_ms, e) < 0)
         return -1;
     if (json_maybe(c, "candidate_ms", &member))
         return read_times(&member, out->candidate_ms, &out->candidate_count, e);

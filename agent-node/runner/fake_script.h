@@ -1,7 +1,7 @@
 /* fake_script - what the fake device answers, read from a JSON file
  *
  * Purpose:   {"default": entry, "problems": {"<problem id>": entry}}, where an entry is
- *            {"load": phase, "check": phase, "time": phase, "compare": {…}, "candidate_ms": [ms…],
+ *            {"load": phase, "check": phase, "time": phase, "compare": {…}, "candidate_ms": [ms…], "warm_ms": ms,
  *             "baselines": {"<mode>": [ms…]}, "delay_ms": n, "crash": bool, "hang": bool,
  *             "state": {…}} and a phase
  *            {"outcome": name, "detail": text, "text": text, "elapsed_us": n, "crash": bool,
@@ -35,6 +35,7 @@ typedef struct fake_script {
     fake_phase load, check, time;
     double candidate_ms[FAKE_SAMPLES_MAX];
     size_t candidate_count;
+    double warm_ms; /* with a warm L2 */
     int64_t delay_ms;
 } fake_script;
 

@@ -102,6 +102,7 @@ typedef struct gpu_block {
     size_t samples, untimed; /* untimed calls come first */
     int64_t keep;            /* call the job's keep after this sample; -1: never */
     int64_t deadline_ms;
+    bool warm; /* L2 as the same call leaves it (ce_timing.h); not when chained */
 } gpu_block;
 
 typedef struct gpu_timing {
@@ -123,7 +124,8 @@ typedef enum gpu_phase {
     GPU_PHASE_LOAD,
     GPU_PHASE_CHECK,
     GPU_PHASE_ARM,
-    GPU_PHASE_TIME /* a block */
+    GPU_PHASE_TIME, /* a block */
+    GPU_PHASE_WARM  /* a warm block */
 } gpu_phase;
 
 typedef struct gpu_ops {

@@ -36,18 +36,20 @@ static const fake_phase *phase_of(const gpu_fake *g, gpu_phase phase)
     case GPU_PHASE_ARM:
         return &nothing_happens;
     case GPU_PHASE_TIME:
+    case GPU_PHASE_WARM:
         return &g->script.time;
     }
     return &g->script.check;
 }
 
 /* answer goes through the scripted times again and again, block after block. */
-static void answer(gpu_fake *g, gpu_timing *timing)
+static void answer(gpu_fake *g, bool warm, gpu_timing *timing)
 {
     const fake_script *script = &g->script;
     timing->event_ms = 0;
     for (size_t i = 0; i < timing->sample_count; i++) {
-        timing->samples[i] = script->candidate_ms[g->next++ % script->candidate_count];
+        timing->samples[i] =
+            warm ? script->warm_ms : script->candidate_ms[g->next++ % script->candidate_count];
         timing->event_ms += timing->samples[i];
     }
     timing->host_ms = timing->event_ms;
@@ -68,7 +70,7 @@ static int fake_answer(gpu *self, gpu_phase phase, gpu_timing *timing, runner_ve
         pause();
     *out = p->verdict;
     if (timing != NULL && verdict_is_ok(out))
-        answer(g, timing);
+        answer(g, phase == GPU_PHASE_WARM, timing);
     return 0;
 }
 

@@ -634,7 +634,8 @@ int phases_block(phases *self, const struct msg_runner_block *request, gpu_timin
     gpu_block block = {.samples = (size_t)request->samples,
                        .untimed = (size_t)request->untimed,
                        .keep = request->keep,
-                       .deadline_ms = request->deadline_ms};
+                       .deadline_ms = request->deadline_ms,
+                       .warm = request->warm};
     verdict_ok(out);
     timing->sample_count = block.samples;
     if (want_armed(self, e) < 0 || candidate_begins(self, block.deadline_ms, e) < 0)
@@ -642,7 +643,7 @@ int phases_block(phases *self, const struct msg_runner_block *request, gpu_timin
     self->armed->samples += request->samples;
     if (g->ops->script != NULL) {
         pretend_to_keep(self->armed, request);
-        return g->ops->script(g, GPU_PHASE_TIME, timing, out, e);
+        return g->ops->script(g, request->warm ? GPU_PHASE_WARM : GPU_PHASE_TIME, timing, out, e);
     }
     if (g->ops->block(g, &block, timing, out, e) < 0) {
         if (e != NULL && self->armed->keep_error.code != ERR_NONE)

@@ -65,7 +65,8 @@ int timer_block(timer *self, const gpu_block *block, gpu_timing *timing, runner_
                          .samples = (uint32_t)block->samples,
                          .untimed = (uint32_t)block->untimed,
                          .keep = (int32_t)block->keep,
-                         .deadline_ms = (uint32_t)block->deadline_ms};
+                         .deadline_ms = (uint32_t)block->deadline_ms,
+                         .warm = block->warm};
     ce_timing_out t = {.size = sizeof t, .samples = timing->samples};
     if (ce_timing_block(self->session, &ask, &t) < 0)
         return explain(&t, block->deadline_ms, out, e);

@@ -56,7 +56,8 @@ static const measurement_record *find_row(const stage_record *record, const char
     bool baseline = strcmp(side, "baseline") == 0;
     for (size_t i = 0; i < record->measurement_count; i++) {
         const measurement_record *m = &record->measurements[i];
-        if (strcmp(m->side, side) == 0 && (!baseline || m->winner)) {
+        bool warm = m->l2 != NULL && strcmp(m->l2, "warm") == 0;
+        if (strcmp(m->side, side) == 0 && !warm && (!baseline || m->winner)) {
             return m;
         }
     }
@@ -166,15 +167,16 @@ void performance_result(pipeline *p, const stage_record *record)
 /* A step runs while its task holds the lane; the time counts as the stage's device time. */
 typedef struct step {
     int (*run)(pipeline *p, lane *held, struct step *self, err *e);
-    stage_record *record;     /* baselines: where the rows go */
-    const race *race;         /* candidate: what it runs against */
-    const candidate *c;       /* candidate: which */
-    bool checked;             /* it has just passed correctness */
-    bool quick;               /* a repair round */
-    comparison_record timed;  /* candidate: filled when the verdict is ok and there is a baseline */
-    measurement_record alone; /* candidate: filled when the verdict is ok and there is none */
-    runner_verdict verdict;   /* candidate */
-    baseline_origin origin;   /* baselines */
+    stage_record *record;    /* baselines: where the rows go */
+    const race *race;        /* candidate: what it runs against */
+    const candidate *c;      /* candidate: which */
+    bool checked;            /* it has just passed correctness */
+    bool quick;              /* a repair round */
+    comparison_record timed; /* candidate: filled when the verdict is ok and there is a baseline */
+    measurement_record
+        alone; /* candidate: cold when the verdict is ok and there is none, else warm */
+    runner_verdict verdict; /* candidate */
+    baseline_origin origin; /* baselines */
 } step;
 
 static int run_step(pipeline *p, stage_work *w, step *s, err *e)
@@ -215,6 +217,7 @@ static int run_candidate(pipeline *p, lane *held, step *s, err *e)
                                   .mode = s->race->baseline_mode,
                                   .baseline_ms = s->race->baseline_ms,
                                   .number = (int64_t)s->record->comparison_count,
+                                  .warm = s->quick ? NULL : &s->alone,
                                   .quick = s->quick};
     return duel_run(&request, &s->timed, &s->verdict, e);
 }

@@ -72,6 +72,7 @@ struct ce_timing {
     uint32_t per_release; /* samples of the next release at most */
     uint64_t calls;       /* made so far: the next one uses slot calls % K */
     int64_t deadline;     /* µs, monotonic */
+    bool warm;            /* the block under way */
     bool stuck;           /* the stream never became idle: leave everything */
 };
 
@@ -307,7 +308,10 @@ static int poison(ce_timing *r, CUgraphExec prepare)
 static int queue_call(ce_timing *r, int pair)
 {
     uint32_t slot = (uint32_t)(r->calls % r->job.slots);
-    if (poison(r, r->prepare[slot]) < 0 || launch_flush(r) < 0)
+    if (r->warm &&
+        check(r, r->api.graph_launch(r->graphs[slot], r->stream), "launch a graph ahead") < 0)
+        return -1;
+    if (poison(r, r->prepare[slot]) < 0 || (!r->warm && launch_flush(r) < 0))
         return -1;
     if (pair >= 0 && check(r, r->api.event_record(r->begin[pair], r->stream), "event") < 0)
         return -1;
@@ -562,7 +566,8 @@ static uint32_t next_release(const ce_timing *r, const ce_timing_ask *ask)
     if (r->job.keep != NULL && ask->keep >= 0 && (uint32_t)ask->keep >= done &&
         (uint32_t)ask->keep < ask->samples)
         left = (uint32_t)ask->keep + 1 - done;
-    return left < r->per_release ? left : r->per_release;
+    uint32_t most = r->warm && r->per_release > 1 ? r->per_release / 2 : r->per_release;
+    return left < most ? left : most;
 }
 
 static bool is_kept(const ce_timing *r, const ce_timing_ask *ask)
@@ -702,7 +707,10 @@ int ce_timing_block(ce_timing *self, const ce_timing_ask *ask, ce_timing_out *ou
     if (ask->samples == 0 || ask->samples > CE_TIMING_SAMPLES_MAX || out->samples == NULL)
         return fail(self, CE_TIMING_ARGUMENT, "%u samples (1 to %d), or no room for them",
                     (unsigned)ask->samples, CE_TIMING_SAMPLES_MAX);
+    if (ask->warm && self->job.chained)
+        return fail(self, CE_TIMING_ARGUMENT, "warm samples are of single calls, not of chains");
     set_deadline(self, ask->deadline_ms);
+    self->warm = ask->warm != 0;
     return take_samples(self, ask);
 }
 

@@ -26,7 +26,7 @@
 #define CE_TIMING_PROTOCOL "ce-timing-1"
 
 enum {
-    CE_TIMING_ABI = 2,
+    CE_TIMING_ABI = 3,
     CE_TIMING_TEXT = 240,
     CE_TIMING_SLOTS_MAX = 65,
     CE_TIMING_SAMPLES_MAX = 100000,
@@ -73,7 +73,7 @@ typedef struct ce_timing_ask {
     int32_t keep;         /* after this sample call the job's `keep`: E-mode for the slot it used,
                              G-mode for each slot; -1: never */
     uint32_t deadline_ms; /* of this block; 0: 60000 */
-    uint32_t reserved;    /* 0 */
+    uint32_t warm;        /* 1: the L2 as the same call leaves it; a second number, see below */
 } ce_timing_ask;
 
 typedef struct ce_timing_out {
@@ -97,6 +97,8 @@ typedef struct ce_timing ce_timing;
 /* ce_timing_open instantiates, warms up and measures the floor; NULL and out->code, native, text on
  * failure. Slots whose kernels are handed equal pointers are refused. */
 CE_TIMING_API ce_timing *ce_timing_open(const ce_timing_job *job, ce_timing_out *out);
+/* A warm sample, E-mode only: one untimed call on the slot, its poison, then the timed call; nothing else
+ * is read between. Inputs, and what else of the slot fits, are in L2. It is never compared with a cold one. */
 /* ce_timing_block gives 0 and out->sample_count == ask->samples, or -1 and out->code, native, text.
  * With neither `prepare` nor `dummy_bytes` a release makes at most K calls, so that no call of it lands on a
  * slot that already holds its result. */
