@@ -187,6 +187,42 @@ static void a_call_is_poison_flush_event_graph_event(void **state)
     assert_int_equal(out.sample_count, 120);
 }
 
+static void a_warm_call_follows_the_same_call(void **state)
+{
+    rig *r = *state;
+    size_t count = 0;
+    ce_timing_job job = job_of(r, 30);
+    ce_timing_out out = out_of(r);
+    r->ask.warm = 1;
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
+    const mock_trace *t = r->mock.trace(&count);
+    size_t at = nth_spin(t, count, 2);
+    size_t since = 0;
+    for (uint64_t slot = (uint64_t)out.warmup_calls; at < count; slot++) {
+        since = is_kernel(&t[at], "ce_spin") ? 1 : since;
+        at += is_kernel(&t[at], "ce_spin");
+        assert_ptr_equal(t[at].graph, r->graphs[slot % K]); /* nobody times it */
+        assert_ptr_equal(t[at + 1].graph, r->prepare[slot % K]);
+        assert_int_equal(t[at + 2].kind, MOCK_EVENT);
+        assert_ptr_equal(t[at + 3].graph, r->graphs[slot % K]);
+        assert_int_equal(t[at + 4].kind, MOCK_EVENT);
+        at += 5;
+        assert_true((since += 5) <= CE_TIMING_OPS_MAX);
+    }
+    assert_int_equal(out.sample_count, 30);
+}
+
+static void a_chain_cannot_be_warm(void **state)
+{
+    rig *r = *state;
+    ce_timing_job job = job_of(r, 2);
+    ce_timing_out out = out_of(r);
+    job.chained = 1;
+    r->ask.warm = 1;
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
+    assert_int_equal(out.code, CE_TIMING_ARGUMENT);
+}
+
 static void no_release_holds_more_than_256_operations(void **state)
 {
     rig *r = *state;
@@ -481,6 +517,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(slots_follow_the_rule),
         cmocka_unit_test_setup_teardown(a_call_is_poison_flush_event_graph_event, set_up,
                                         tear_down),
+        cmocka_unit_test_setup_teardown(a_warm_call_follows_the_same_call, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_chain_cannot_be_warm, set_up, tear_down),
         cmocka_unit_test_setup_teardown(no_release_holds_more_than_256_operations, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(samples_and_floor_are_times, set_up, tear_down),
