@@ -45,7 +45,7 @@ static const plan_device guaranteed_limits = {.sm_count = 108,
                                               .grid_max = {INT32_MAX, 65535, 65535},
                                               .block_max = {1024, 1024, 64},
                                               .threads_per_block_max = 1024,
-                                              .shared_per_block_max = INT64_C(48) * 1024,
+                                              .shared_per_block_max = INT64_C(99) * 1024,
                                               .memory_bytes = (int64_t)40 << 30};
 
 /* ---- finding devices ---- */

@@ -51,8 +51,9 @@ static void set_options(json *schema, const grammar_node *const *options)
 json *grammar_schema(const grammar_node *node)
 {
     static const char *const types[] = {
-        [GRAMMAR_TEXT] = "string", [GRAMMAR_NUMBER] = "string", [GRAMMAR_WORD] = "string",
-        [GRAMMAR_LIST] = "array",  [GRAMMAR_OBJECT] = "object", [GRAMMAR_ANY_OF] = NULL};
+        [GRAMMAR_TEXT] = "string", [GRAMMAR_NUMBER] = "string", [GRAMMAR_TRUTH] = "boolean",
+        [GRAMMAR_WORD] = "string", [GRAMMAR_LIST] = "array",    [GRAMMAR_OBJECT] = "object",
+        [GRAMMAR_ANY_OF] = NULL};
     json *schema = json_new_object();
     if (types[node->kind] != NULL) {
         json_set_str(schema, "type", types[node->kind]);
@@ -92,6 +93,15 @@ static int check_number(const json_cursor *at, err *e)
         return 0;
     }
     return json_fail(at, e, "expected a number or text, found %s", json_type_name(type));
+}
+
+static int check_truth(const json_cursor *at, err *e)
+{
+    json_type type = json_typeof(at->value);
+    if (type == JSON_TYPE_BOOL) {
+        return 0;
+    }
+    return json_fail(at, e, "expected true or false, found %s", json_type_name(type));
 }
 
 static int check_list(const grammar_node *node, const json_cursor *at, err *e)
@@ -151,6 +161,8 @@ int grammar_check(const grammar_node *node, const json_cursor *at, err *e)
         return json_want_str(at, &text, e);
     case GRAMMAR_NUMBER:
         return check_number(at, e);
+    case GRAMMAR_TRUTH:
+        return check_truth(at, e);
     case GRAMMAR_WORD:
         return json_want_choice(at, node->words, &word, e);
     case GRAMMAR_LIST:

@@ -20,6 +20,7 @@
 typedef enum grammar_kind {
     GRAMMAR_TEXT,
     GRAMMAR_NUMBER, /* a number, or text such as "1e-5" or an expression; text in a schema */
+    GRAMMAR_TRUTH,  /* true or false */
     GRAMMAR_WORD,   /* one of `words` */
     GRAMMAR_LIST,   /* of `items`, min to max of them */
     GRAMMAR_OBJECT, /* of `members` */

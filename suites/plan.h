@@ -3,7 +3,7 @@
  * Purpose:   parse the JSON plan a model wrote, check it against the contract, and expand it at one
  *            shape and device into steps that a runner executes. The grammar is
  *            docs/launch-plan.md.
- * Ownership: plan_parse and plan_expand give owned objects. Steps borrow entry names from the plan.
+ * Ownership: plan_parse and plan_expand give owned objects. Steps borrow names and pointers from the plan.
  * Threads:   a parsed plan is immutable.
  * Errors:    none: what is wrong with a plan is an outcome (plan_invalid), told by a plan_fault with
  *            the JSON pointer; nothing here is a harness error.
@@ -15,10 +15,10 @@
 #include "suites/contract.h"
 
 enum {
-    PLAN_NODES_MAX = 1024,     /* kernels + scratch as written, variants included */
+    PLAN_NODES_MAX = 1024,     /* kernels + repeats + scratch as written, variants included */
     PLAN_LAUNCHES_MAX = 16384, /* steps after expansion */
     PLAN_ARGS_MAX = 64,
-    PLAN_SCRATCH_MAX = 64,
+    PLAN_SCRATCH_MAX = 512,
     PLAN_VARIANTS_MAX = 32,
     PLAN_SCRATCH_PERCENT = 25 /* of device memory, all scratch together */
 };
@@ -38,7 +38,7 @@ typedef struct plan_device {
     int64_t grid_max[3];
     int64_t block_max[3];
     int64_t threads_per_block_max;
-    int64_t shared_per_block_max; /* static + dynamic without opt-in */
+    int64_t shared_per_block_max; /* static + dynamic, opt-in included */
     int64_t memory_bytes;
 } plan_device;
 
@@ -47,6 +47,7 @@ typedef enum plan_arg_kind { PLAN_ARG_TENSOR, PLAN_ARG_SCRATCH, PLAN_ARG_VALUE }
 typedef struct plan_arg {
     plan_arg_kind kind;
     size_t index;     /* tensor (contract order) or scratch number */
+    uint64_t offset;  /* bytes from its start: a view */
     uint8_t bytes[8]; /* value, little endian */
     size_t size;      /* 4 or 8 */
 } plan_arg;
@@ -58,16 +59,27 @@ typedef struct plan_step {
     size_t scratch;    /* PLAN_STEP_ZERO: which scratch to clear */
     const char *entry; /* PLAN_STEP_LAUNCH */
     uint32_t grid[3], block[3], shared;
-    plan_arg args[PLAN_ARGS_MAX];
+    bool cooperative; /* all blocks are on the device at once */
+    plan_arg *args;
     size_t arg_count;
-    char pointer[64]; /* "/kernels/0" or "/variants/1/kernels/0", for messages */
+    const char *pointer; /* "/kernels/0" or "/variants/1/kernels/0/kernels/2", for messages */
 } plan_step;
+
+/* Scratch buffers whose lives do not overlap share a place in memory. */
+typedef struct plan_life {
+    int64_t bytes;
+    size_t first, last; /* steps that use it; first > last: none does */
+    size_t place;       /* which place it is in */
+    bool inherits;      /* another buffer lived in that place before */
+} plan_life;
 
 typedef struct plan_steps {
     plan_step *steps;
     size_t step_count;
-    int64_t scratch_bytes[PLAN_SCRATCH_MAX];
+    plan_life scratch[PLAN_SCRATCH_MAX];
     size_t scratch_count;
+    int64_t place_bytes[PLAN_SCRATCH_MAX]; /* the largest buffer of each place */
+    size_t place_count;
 } plan_steps;
 
 /* plan_parse: text is the model's JSON. NULL and a fault when it is not JSON, breaks the grammar, or

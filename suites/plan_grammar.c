@@ -31,12 +31,21 @@ VALUE(u64, integer);
 VALUE(f32, real);
 VALUE(f64, real);
 
-static const grammar_node *const arg_options[] = {&pointer,   &i32_value, &u32_value, &i64_value,
-                                                  &u64_value, &f32_value, &f64_value, NULL};
+static const grammar_node offset = {.kind = GRAMMAR_NUMBER,
+                                    .help = "elements from the start of the buffer, inside it"};
+static const grammar_member view_members[] = {
+    {"view", &pointer, NULL}, {"offset", &offset, NULL}, {0}};
+const grammar_node plan_grammar_view = {.kind = GRAMMAR_OBJECT, .members = view_members};
+
+static const grammar_node *const arg_options[] = {&pointer,   &i32_value,         &u32_value,
+                                                  &i64_value, &u64_value,         &f32_value,
+                                                  &f64_value, &plan_grammar_view, NULL};
 static const grammar_node arg = {
     .kind = GRAMMAR_ANY_OF,
     .options = arg_options,
-    .help = "a tensor or scratch name, or a typed value such as {\"i32\": 5}"};
+    .help =
+        "a tensor or scratch name, a view such as {\"view\": \"x\", \"offset\": \"t * 8\"}, or a "
+        "typed value such as {\"i32\": 5}"};
 static const grammar_node args = {.kind = GRAMMAR_LIST,
                                   .items = &arg,
                                   .max = PLAN_ARGS_MAX,
@@ -49,12 +58,39 @@ static const grammar_node axes = {
 static const grammar_node shared = {.kind = GRAMMAR_NUMBER,
                                     .help = "dynamic shared memory in bytes, 0 for none"};
 
-static const grammar_member kernel_members[] = {
-    {"entry", &name, NULL},       {"grid", &axes, NULL}, {"block", &axes, NULL},
-    {"shared", &shared, "\"0\""}, {"args", &args, NULL}, {0}};
+static const grammar_node cooperative = {
+    .kind = GRAMMAR_TRUTH,
+    .help = "true: all blocks are on the device at once, so that they can wait for each other"};
+
+static const grammar_member kernel_members[] = {{"entry", &name, NULL},
+                                                {"grid", &axes, NULL},
+                                                {"block", &axes, NULL},
+                                                {"shared", &shared, "\"0\""},
+                                                {"cooperative", &cooperative, "false"},
+                                                {"args", &args, NULL},
+                                                {0}};
 const grammar_node plan_grammar_kernel = {.kind = GRAMMAR_OBJECT, .members = kernel_members};
+
+static const grammar_node repeat = {.kind = GRAMMAR_NUMBER,
+                                    .help = "how many times, an integer or an expression"};
+static const grammar_node index_name = {
+    .kind = GRAMMAR_TEXT,
+    .help = "a variable for the expressions inside: 0 the first time, 1 the second, and so on"};
+static const grammar_node repeated = {.kind = GRAMMAR_LIST,
+                                      .items = &plan_grammar_kernel,
+                                      .min = 1,
+                                      .max = PLAN_NODES_MAX,
+                                      .help = "launched in this order, again and again"};
+static const grammar_member repeat_members[] = {
+    {"repeat", &repeat, NULL}, {"index", &index_name, NULL}, {"kernels", &repeated, NULL}, {0}};
+const grammar_node plan_grammar_repeat = {.kind = GRAMMAR_OBJECT, .members = repeat_members};
+
+static const grammar_node *const node_options[] = {&plan_grammar_kernel, &plan_grammar_repeat,
+                                                   NULL};
+static const grammar_node node = {
+    .kind = GRAMMAR_ANY_OF, .options = node_options, .help = "a kernel, or a repeat of kernels"};
 static const grammar_node kernels = {.kind = GRAMMAR_LIST,
-                                     .items = &plan_grammar_kernel,
+                                     .items = &node,
                                      .min = 1,
                                      .max = PLAN_NODES_MAX,
                                      .help = "launched in this order"};

@@ -12,8 +12,8 @@
 
 #include "common/grammar.h"
 
-extern const grammar_node plan_grammar, plan_grammar_kernel, plan_grammar_scratch,
-    plan_grammar_variant;
+extern const grammar_node plan_grammar, plan_grammar_kernel, plan_grammar_repeat, plan_grammar_view,
+    plan_grammar_scratch, plan_grammar_variant;
 
 /* plan_grammar_same: do two texts say the same plan, whatever is left out or written as text? False when
  * one is no JSON. */

@@ -26,7 +26,8 @@ enum { BUILTIN_NAMES = 3, NAMES_SHOWN_MAX = 120 };
 typedef struct reader {
     plan *p;
     const contract *c;
-    const char *names[CONTRACT_DIMS_MAX + BUILTIN_NAMES + 1]; /* variables, NULL-ended */
+    /* Variables, NULL-ended; inside a repeat its index is the last one. */
+    const char *names[CONTRACT_DIMS_MAX + CONTRACT_SCALARS_MAX + BUILTIN_NAMES + 2];
     plan_fault *fault;
 } reader;
 
@@ -170,7 +171,8 @@ static int want_expr(const reader *r, const json_cursor *at, expr **out)
 static int count_node(const reader *r, const json_cursor *at)
 {
     if (++r->p->node_count > PLAN_NODES_MAX)
-        return fail(r, at, "the plan has more than %d kernels and scratch buffers as written",
+        return fail(r, at,
+                    "the plan has more than %d kernels, repeats and scratch buffers as written",
                     PLAN_NODES_MAX);
     return 0;
 }
@@ -267,13 +269,8 @@ static int read_value(const reader *r, const json_cursor *at, plan_param *out)
     return want_expr(r, &value, &out->value);
 }
 
-static int read_arg(const reader *r, const json_cursor *at, plan_param *out)
+static int read_buffer(const reader *r, const json_cursor *at, plan_param *out)
 {
-    json_type type = json_typeof(at->value);
-    if (type == JSON_TYPE_OBJECT)
-        return read_value(r, at, out);
-    if (type != JSON_TYPE_STRING)
-        return fail_type(r, at, "a tensor or scratch name, or a typed value such as {\"i32\": 5}");
     const char *name = json_str(at->value, "");
     int index = contract_find_tensor(r->c, name);
     out->kind = PLAN_ARG_TENSOR;
@@ -285,6 +282,31 @@ static int read_arg(const reader *r, const json_cursor *at, plan_param *out)
         return fail_name(r, at, name);
     out->index = (size_t)index;
     return 0;
+}
+
+static int read_view(const reader *r, const json_cursor *at, plan_param *out)
+{
+    json_cursor name, offset;
+    const char *text = "";
+    if (want_keys(r, at, &plan_grammar_view,
+                  "a view: an object with view and offset, in elements") < 0 ||
+        want_member(r, at, "view", &name) < 0 ||
+        want_text(r, &name, "the name of a tensor or scratch buffer", &text) < 0 ||
+        read_buffer(r, &name, out) < 0 || want_member(r, at, "offset", &offset) < 0)
+        return -1;
+    return want_expr(r, &offset, &out->offset);
+}
+
+static int read_arg(const reader *r, const json_cursor *at, plan_param *out)
+{
+    json_cursor view;
+    json_type type = json_typeof(at->value);
+    if (type == JSON_TYPE_OBJECT)
+        return json_maybe(at, "view", &view) ? read_view(r, at, out) : read_value(r, at, out);
+    if (type != JSON_TYPE_STRING)
+        return fail_type(r, at,
+                         "a tensor or scratch name, a view, or a typed value such as {\"i32\": 5}");
+    return read_buffer(r, at, out);
 }
 
 /* ---- kernels ---- */
@@ -337,17 +359,101 @@ static int read_entry(const reader *r, const json_cursor *kernel, char **out)
     return 0;
 }
 
+static int read_cooperative(const reader *r, const json_cursor *kernel, bool *out)
+{
+    json_cursor at;
+    if (!json_maybe(kernel, "cooperative", &at))
+        return 0;
+    if (json_typeof(at.value) != JSON_TYPE_BOOL)
+        return fail_type(r, &at, "true or false");
+    *out = json_bool(at.value, false);
+    return 0;
+}
+
 static int read_kernel(const reader *r, const json_cursor *at, plan_kernel *out)
 {
-    json_cursor shared;
+    json_cursor shared, inner;
     json_pointer(at, out->pointer, sizeof out->pointer);
+    if (json_typeof(at->value) == JSON_TYPE_OBJECT && json_maybe(at, "repeat", &inner))
+        return fail(r, at,
+                    "a repeat holds kernels, not repeats: make one longer repeat and use t / n and "
+                    "t %% n");
     if (want_keys(r, at, &plan_grammar_kernel,
                   "a kernel: an object with entry, grid, block and args") < 0 ||
         count_node(r, at) < 0 || read_entry(r, at, &out->entry) < 0 ||
         read_axes(r, at, "grid", out->grid, &out->grid_count) < 0 ||
-        read_axes(r, at, "block", out->block, &out->block_count) < 0 || read_args(r, at, out) < 0)
+        read_axes(r, at, "block", out->block, &out->block_count) < 0 ||
+        read_cooperative(r, at, &out->cooperative) < 0 || read_args(r, at, out) < 0)
         return -1;
     return json_maybe(at, "shared", &shared) ? want_expr(r, &shared, &out->shared) : 0;
+}
+
+/* ---- repeats ---- */
+
+static bool is_taken(const reader *r, const char *name)
+{
+    return contract_find_tensor(r->c, name) >= 0 || contract_find_scalar(r->c, name) >= 0 ||
+           is_variable(r, name) || find_scratch(r->p, name) >= 0;
+}
+
+static int read_index(const reader *r, const json_cursor *repeat, char **out)
+{
+    json_cursor at;
+    const char *name = "";
+    if (want_member(r, repeat, "index", &at) < 0 ||
+        want_text(r, &at, "a variable's name in a string", &name) < 0)
+        return -1;
+    if (!str_is_name(name, CONTRACT_NAME_MAX))
+        return fail(r, &at, "'%.63s' is no name: letters, digits and _, at most %d", name,
+                    CONTRACT_NAME_MAX);
+    if (is_taken(r, name))
+        return fail(r, &at, "'%s' is already taken: give the index another name", name);
+    *out = xstrdup(name);
+    return 0;
+}
+
+static int read_repeated(const reader *r, const json_cursor *repeat, plan_node *out)
+{
+    json_cursor list, at;
+    size_t n = 0;
+    if (want_member(r, repeat, "kernels", &list) < 0 ||
+        want_list(r, &list, 1, PLAN_NODES_MAX, &n) < 0)
+        return -1;
+    out->kernels = xcalloc(n, sizeof *out->kernels);
+    for (size_t i = 0; i < n; i++) {
+        out->count = i + 1;
+        json_element(&list, i, &at);
+        if (read_kernel(r, &at, &out->kernels[i]) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int read_repeat(const reader *r, const json_cursor *at, plan_node *out)
+{
+    json_cursor times;
+    reader inside = *r;
+    size_t n = 0;
+    if (want_keys(r, at, &plan_grammar_repeat,
+                  "a repeat: an object with repeat, index and kernels") < 0 ||
+        count_node(r, at) < 0 || want_member(r, at, "repeat", &times) < 0 ||
+        want_expr(r, &times, &out->repeat) < 0 || read_index(r, at, &out->index) < 0)
+        return -1;
+    while (inside.names[n] != NULL)
+        n++;
+    inside.names[n] = out->index;
+    return read_repeated(&inside, at, out);
+}
+
+static int read_node(const reader *r, const json_cursor *at, plan_node *out)
+{
+    json_cursor times;
+    json_pointer(at, out->pointer, sizeof out->pointer);
+    if (json_typeof(at->value) == JSON_TYPE_OBJECT && json_maybe(at, "repeat", &times))
+        return read_repeat(r, at, out);
+    out->kernels = xcalloc(1, sizeof *out->kernels);
+    out->count = 1;
+    return read_kernel(r, at, &out->kernels[0]);
 }
 
 static int read_kernels(const reader *r, const json_cursor *parent, plan_kernels *out)
@@ -361,7 +467,7 @@ static int read_kernels(const reader *r, const json_cursor *parent, plan_kernels
     for (size_t i = 0; i < n; i++) {
         out->count = i + 1;
         json_element(&list, i, &at);
-        if (read_kernel(r, &at, &out->items[i]) < 0)
+        if (read_node(r, &at, &out->items[i]) < 0)
             return -1;
     }
     return 0;
@@ -378,8 +484,7 @@ static int read_scratch_name(const reader *r, const json_cursor *item, char **ou
     if (!str_is_name(name, CONTRACT_NAME_MAX))
         return fail(r, &at, "'%.63s' is no name: letters, digits and _, at most %d", name,
                     CONTRACT_NAME_MAX);
-    if (contract_find_tensor(r->c, name) >= 0 || contract_find_scalar(r->c, name) >= 0 ||
-        is_variable(r, name) || find_scratch(r->p, name) >= 0)
+    if (is_taken(r, name))
         return fail(r, &at, "'%s' is already taken: give the scratch another name", name);
     *out = xstrdup(name);
     return 0;
@@ -416,6 +521,7 @@ static int read_scratch_init(const reader *r, const json_cursor *item, bool *zer
 static int read_scratch_item(const reader *r, const json_cursor *at, plan_scratch *out)
 {
     json_cursor count;
+    json_pointer(at, out->pointer, sizeof out->pointer);
     if (want_keys(r, at, &plan_grammar_scratch,
                   "a scratch buffer: an object with name, dtype and count") < 0 ||
         count_node(r, at) < 0 || read_scratch_type(r, at, &out->type) < 0 ||
@@ -481,15 +587,19 @@ static int read_variants(const reader *r, const json_cursor *root)
 
 /* ---- the whole ---- */
 
+static void collect_entry(plan *p, const char *entry)
+{
+    for (size_t i = 0; i < p->entry_count; i++)
+        if (strcmp(p->entries[i], entry) == 0)
+            return;
+    p->entries[p->entry_count++] = entry;
+}
+
 static void collect(plan *p, const plan_kernels *kernels)
 {
-    for (size_t i = 0; i < kernels->count; i++) {
-        size_t j = 0;
-        while (j < p->entry_count && strcmp(p->entries[j], kernels->items[i].entry) != 0)
-            j++;
-        if (j == p->entry_count)
-            p->entries[p->entry_count++] = kernels->items[i].entry;
-    }
+    for (size_t i = 0; i < kernels->count; i++)
+        for (size_t k = 0; k < kernels->items[i].count; k++)
+            collect_entry(p, kernels->items[i].kernels[k].entry);
 }
 
 static void collect_entries(plan *p)
@@ -510,6 +620,12 @@ static int read_plan(const reader *r, const json_cursor *root)
     return 0;
 }
 
+bool plan_scalar_counts(const contract_scalar *scalar)
+{
+    return scalar->type != DTYPE_F16 && scalar->type != DTYPE_BF16 && scalar->type != DTYPE_F32 &&
+           scalar->type != DTYPE_F64;
+}
+
 static void reader_names(reader *r)
 {
     static const char *const builtin[BUILTIN_NAMES] = {"sm_count", "cc", "on_emu"};
@@ -518,6 +634,9 @@ static void reader_names(reader *r)
         r->names[n++] = r->c->dims[i].name;
     for (size_t i = 0; i < BUILTIN_NAMES; i++)
         r->names[n++] = builtin[i];
+    for (size_t i = 0; i < r->c->scalar_count; i++)
+        if (plan_scalar_counts(&r->c->scalars[i]))
+            r->names[n++] = r->c->scalars[i].name;
 }
 
 plan *plan_parse(const char *text, size_t size, const contract *c, plan_fault *fault)
@@ -539,19 +658,30 @@ plan *plan_parse(const char *text, size_t size, const contract *c, plan_fault *f
     return read_plan(&r, &root) < 0 ? NULL : TAKE(self);
 }
 
+static void kernel_fini(plan_kernel *kernel)
+{
+    for (size_t axis = 0; axis < 3; axis++) {
+        expr_destroy(&kernel->grid[axis]);
+        expr_destroy(&kernel->block[axis]);
+    }
+    for (size_t j = 0; j < kernel->arg_count; j++) {
+        expr_destroy(&kernel->args[j].value);
+        expr_destroy(&kernel->args[j].offset);
+    }
+    expr_destroy(&kernel->shared);
+    free(kernel->args);
+    free(kernel->entry);
+}
+
 static void kernels_fini(plan_kernels *kernels)
 {
     for (size_t i = 0; i < kernels->count; i++) {
-        plan_kernel *kernel = &kernels->items[i];
-        for (size_t axis = 0; axis < 3; axis++) {
-            expr_destroy(&kernel->grid[axis]);
-            expr_destroy(&kernel->block[axis]);
-        }
-        for (size_t j = 0; j < kernel->arg_count; j++)
-            expr_destroy(&kernel->args[j].value);
-        expr_destroy(&kernel->shared);
-        free(kernel->args);
-        free(kernel->entry);
+        plan_node *node = &kernels->items[i];
+        for (size_t k = 0; k < node->count; k++)
+            kernel_fini(&node->kernels[k]);
+        expr_destroy(&node->repeat);
+        free(node->index);
+        free(node->kernels);
     }
     free(kernels->items);
 }

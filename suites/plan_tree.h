@@ -31,6 +31,7 @@ const char *plan_type_name(plan_type type); /* "i32", … the key in the plan */
 typedef struct plan_param {
     plan_arg_kind kind;
     size_t index;   /* PLAN_ARG_TENSOR, PLAN_ARG_SCRATCH */
+    expr *offset;   /* of these, elements: a view; NULL: the whole buffer */
     plan_type type; /* PLAN_ARG_VALUE */
     expr *value;    /* integers; NULL for floats */
     double literal; /* floats */
@@ -41,13 +42,23 @@ typedef struct plan_kernel {
     expr *grid[3], *block[3];
     size_t grid_count, block_count; /* 1..3 */
     expr *shared;                   /* NULL: 0 */
+    bool cooperative;
     plan_param *args;
     size_t arg_count;
     char pointer[64];
 } plan_kernel;
 
+/* A kernel by itself, or kernels that are launched again and again. */
+typedef struct plan_node {
+    expr *repeat; /* NULL: once */
+    char *index;  /* of a repeat: the variable that counts; NULL: none is named */
+    plan_kernel *kernels;
+    size_t count;
+    char pointer[64];
+} plan_node;
+
 typedef struct plan_kernels {
-    plan_kernel *items;
+    plan_node *items;
     size_t count;
 } plan_kernels;
 
@@ -60,7 +71,8 @@ typedef struct plan_scratch {
     char *name;
     dtype type;
     expr *count; /* elements */
-    bool zero;   /* cleared before the first kernel */
+    char pointer[64];
+    bool zero; /* cleared before the first kernel that gets it */
 } plan_scratch;
 
 struct plan {
@@ -71,8 +83,11 @@ struct plan {
     size_t scratch_count;
     const char **entries; /* distinct, borrowed from the kernels */
     size_t entry_count;
-    size_t node_count; /* kernels and scratch as written */
+    size_t node_count; /* kernels, repeats and scratch as written */
 };
+
+/* plan_scalar_counts: is the scalar an integer, which expressions may use? */
+bool plan_scalar_counts(const contract_scalar *scalar);
 
 /* plan_fault_set fills fault (NULL allowed) and returns -1. */
 int plan_fault_set(plan_fault *fault, const char *pointer, const char *format, ...)

@@ -115,6 +115,10 @@ static uint64_t per_block(const warp *w, special_register s)
         return l->shared;
     case SPECIAL_TOTAL_SHARED:
         return l->shared + b->grid->program->shared_real;
+    case SPECIAL_ENVREG1:
+        return b->grid->workspace >> 32;
+    case SPECIAL_ENVREG2:
+        return b->grid->workspace & UINT32_MAX;
     default:
         return 0; /* gridid, the w components */
     }

@@ -151,6 +151,8 @@ static const struct {
     {"%lanemask_ge", NULL, SPECIAL_LANEMASK_GE},
     {"%dynamic_smem_size", NULL, SPECIAL_DYNAMIC_SHARED},
     {"%total_smem_size", NULL, SPECIAL_TOTAL_SHARED},
+    {"%envreg1", NULL, SPECIAL_ENVREG1},
+    {"%envreg2", NULL, SPECIAL_ENVREG2},
     {"%tid", "w", SPECIAL_ZERO},
     {"%ctaid", "w", SPECIAL_ZERO},
 };

@@ -229,6 +229,7 @@ static const program *fitting(emu_module *m, const emu_launch *launch, emu_repor
 {
     *out = (emu_report){0};
     const program *p = find_program(m, launch->entry, out);
+    out->shared_bytes = p != NULL ? p->shared_real + launch->shared : 0;
     return p != NULL && check_args(p, launch, out) && check_size(p, launch, out) ? p : NULL;
 }
 
@@ -263,16 +264,31 @@ static void leave_globals(const emu_module *m, emu_memory *memory)
         emu_memory_remove(memory, m->globals[i].at);
 }
 
+/* join_workspace makes what a grid barrier counts in known, as the driver does for a cooperative launch. */
+static int join_workspace(const emu_launch *launch, const grid_workspace *workspace,
+                          emu_memory *memory, err *e)
+{
+    const emu_buffer buffer = {.base = (uint64_t)(uintptr_t)workspace,
+                               .bytes = sizeof *workspace,
+                               .name = "the grid's workspace",
+                               .element = sizeof workspace->barrier,
+                               .is_initialised = true};
+    return launch->cooperative ? emu_memory_add(memory, &buffer, e) : 0;
+}
+
 int emu_module_run(emu_module *self, emu_memory *memory, const emu_launch *launch,
                    const emu_options *options, emu_report *out, err *e)
 {
     const program *p = fitting(self, launch, out);
     if (p == NULL)
         return 0;
-    out->shared_bytes = p->shared_real + launch->shared;
+    grid_workspace workspace = {.bytes = sizeof workspace};
     int rc = join_globals(self, memory, e);
     if (rc == 0)
-        grid_run(p, memory, launch, options, out);
+        rc = join_workspace(launch, &workspace, memory, e);
+    if (rc == 0)
+        grid_run(p, memory, launch, launch->cooperative ? &workspace : NULL, options, out);
     leave_globals(self, memory);
+    emu_memory_remove(memory, (uint64_t)(uintptr_t)&workspace);
     return rc;
 }

@@ -27,7 +27,7 @@ enum {
     EMU_SM_COUNT = 16,
     EMU_PTX_MAJOR = 9, /* newest version of PTX that is known */
     EMU_BLOCK_THREADS_MAX = 1024,
-    EMU_SHARED_MAX = 48 * 1024,  /* static and dynamic of a block */
+    EMU_SHARED_MAX = 163 * 1024, /* static and dynamic of a block, as with opt-in */
     EMU_OVERHEAD_MAX = 64 << 20, /* bytes besides the buffers */
     EMU_FINDINGS_MAX = 8,        /* of a launch */
     EMU_NAME_MAX = 128
@@ -145,7 +145,7 @@ typedef struct emu_report {
     emu_finding findings[EMU_FINDINGS_MAX]; /* lowest block first */
     size_t finding_count;                   /* 0: nothing wrong */
     emu_counters counters;
-    uint32_t shared_bytes; /* of a block, static and dynamic */
+    uint32_t shared_bytes; /* of a block, static and dynamic; examine gives it too */
 } emu_report;
 
 /* emu_module_create parses size bytes of PTX; globals of the module get memory of their own. */
@@ -160,7 +160,8 @@ typedef struct emu_arg {
 typedef struct emu_launch {
     const char *entry;
     uint32_t grid[3], block[3];
-    uint32_t shared; /* dynamic, bytes */
+    uint32_t shared;  /* dynamic, bytes */
+    bool cooperative; /* all blocks run at once and may wait for each other */
     const emu_arg *args;
     size_t arg_count;
 } emu_launch;

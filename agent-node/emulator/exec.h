@@ -150,6 +150,7 @@ struct grid {
     uint64_t block_count;
     uint32_t warps_per_block, threads_per_block;
     size_t resident_max; /* blocks a worker may hold */
+    uint64_t workspace;  /* address of a cooperative launch's; 0: none */
     uint8_t *params;
     uint8_t *shared_map, *local_map; /* what the bytes are when a block begins: unset or gap */
     uint32_t shared_bytes, local_bytes;

@@ -15,10 +15,11 @@
 
 enum {
     WORKERS_MAX = 64,
-    RESIDENT_MAX = 64,      /* blocks a worker holds */
-    PATIENCE_TURNS = 64,    /* turns after which a block is taken to wait for others */
-    AFTER_FINDING_MS = 300, /* earlier blocks may run on this long */
-    FIXED_BYTES = 24 << 20  /* marks, threads, modules: not available for blocks */
+    RESIDENT_MAX = 64,            /* blocks a worker holds */
+    PATIENCE_TURNS = 64,          /* turns after which a block is taken to wait for others */
+    AFTER_FINDING_MS = 300,       /* earlier blocks may run on this long */
+    FIXED_BYTES = 24 << 20,       /* marks, threads, modules: not available for blocks */
+    COOPERATIVE_BYTES = 256 << 20 /* for the blocks of a cooperative launch */
 };
 
 /* ---- one worker ---- */
@@ -164,6 +165,12 @@ static void lay_params(grid *g)
     }
 }
 
+/* A cooperative launch needs all its blocks at once. */
+static size_t budget_of(const grid *g)
+{
+    return g->launch->cooperative ? COOPERATIVE_BYTES : EMU_OVERHEAD_MAX - FIXED_BYTES;
+}
+
 static unsigned count_workers(grid *g)
 {
     const long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -171,13 +178,14 @@ static unsigned count_workers(grid *g)
     count = count < WORKERS_MAX ? count : WORKERS_MAX;
     if (count > g->block_count)
         count = g->block_count > 0 ? (unsigned)g->block_count : 1;
-    const size_t budget = EMU_OVERHEAD_MAX - FIXED_BYTES, need = block_bytes(g);
+    const size_t budget = budget_of(g), need = block_bytes(g);
     while (count > 1 && count * need > budget)
         count--;
     g->resident_max = budget / count / need;
-    g->resident_max = g->resident_max < 1              ? 1
-                      : g->resident_max > RESIDENT_MAX ? RESIDENT_MAX
-                                                       : g->resident_max;
+    if (g->resident_max < 1)
+        g->resident_max = 1;
+    if (g->resident_max > RESIDENT_MAX && !g->launch->cooperative)
+        g->resident_max = RESIDENT_MAX;
     return count;
 }
 
@@ -214,14 +222,36 @@ static void run_workers(grid *g, unsigned count)
     free(workers);
 }
 
+/* has_room: a block must fit; of a cooperative launch, all. */
+static bool has_room(const grid *g, unsigned workers)
+{
+    const char *name = g->program->entry->name;
+    const size_t need = block_bytes(g), budget = budget_of(g);
+    const size_t most = g->resident_max * workers;
+    if (need > budget)
+        finding_refuse(g->report, EMU_UNSUPPORTED, name,
+                       "a block needs %zu MiB of registers, shared and local memory; the emulator "
+                       "has %zu",
+                       need >> 20, budget >> 20);
+    else if (g->launch->cooperative && most < g->block_count)
+        finding_refuse(g->report, EMU_UNSUPPORTED, name,
+                       "a cooperative launch of %llu blocks; the emulator holds %zu of this kernel "
+                       "at once",
+                       (unsigned long long)g->block_count, most);
+    else
+        return true;
+    return false;
+}
+
 void grid_run(const program *p, emu_memory *memory, const emu_launch *launch,
-              const emu_options *options, emu_report *report)
+              const grid_workspace *workspace, const emu_options *options, emu_report *report)
 {
     grid g = {.program = p,
               .memory = memory,
               .launch = launch,
               .options = options,
               .report = report,
+              .workspace = (uint64_t)(uintptr_t)workspace,
               .stop_above = UINT64_MAX,
               .clock = 1};
     g.block_count = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
@@ -233,12 +263,7 @@ void grid_run(const program *p, emu_memory *memory, const emu_launch *launch,
     lay_maps(&g);
     lay_params(&g);
     const unsigned count = count_workers(&g);
-    if (block_bytes(&g) > EMU_OVERHEAD_MAX - FIXED_BYTES)
-        finding_refuse(report, EMU_UNSUPPORTED, p->entry->name,
-                       "a block needs %zu MiB of registers, shared and local memory; the emulator "
-                       "has %d",
-                       block_bytes(&g) >> 20, (EMU_OVERHEAD_MAX - FIXED_BYTES) >> 20);
-    else
+    if (has_room(&g, count))
         run_workers(&g, count);
     free(g.params);
     free(g.shared_map);

@@ -15,8 +15,14 @@
 
 #include "agent-node/emulator/exec.h"
 
-/* grid_run runs the launch, which fits the program (emulator.c has looked). */
+/* What cooperative groups find behind the registers envreg1 and envreg2. */
+typedef struct grid_workspace {
+    uint32_t bytes, barrier;
+} grid_workspace;
+
+/* grid_run runs the launch, which fits the program (emulator.c has looked). A cooperative one has a workspace;
+ * else NULL. */
 void grid_run(const program *p, emu_memory *memory, const emu_launch *launch,
-              const emu_options *options, emu_report *report);
+              const grid_workspace *workspace, const emu_options *options, emu_report *report);
 
 #endif

@@ -184,6 +184,8 @@ typedef enum special_register {
     SPECIAL_LANEMASK_GE,
     SPECIAL_DYNAMIC_SHARED,
     SPECIAL_TOTAL_SHARED,
+    SPECIAL_ENVREG1,
+    SPECIAL_ENVREG2,
     SPECIAL_ZERO,
     SPECIAL_COUNT
 } special_register;

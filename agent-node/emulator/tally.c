@@ -55,6 +55,14 @@ void tally_know(tally *self, const char *kernel, uint32_t registers)
     self->kernels[self->kernel_count++] = (known){xstrdup(kernel), registers};
 }
 
+uint32_t tally_registers(const tally *self, const char *kernel)
+{
+    for (size_t i = 0; i < self->kernel_count; i++)
+        if (strncmp(self->kernels[i].kernel, kernel, EMU_NAME_MAX - 1) == 0)
+            return self->kernels[i].registers;
+    return 0;
+}
+
 void tally_clear(tally *self)
 {
     self->row_count = 0;
@@ -128,18 +136,10 @@ static void set_counters(json *out, const emu_counters *c)
     json_set_int(out, "barriers", (int64_t)c->barriers);
 }
 
-static uint32_t registers_of(const tally *t, const char *kernel)
-{
-    for (size_t i = 0; i < t->kernel_count; i++)
-        if (strncmp(t->kernels[i].kernel, kernel, EMU_NAME_MAX - 1) == 0)
-            return t->kernels[i].registers;
-    return 0;
-}
-
 static void set_occupancy(json *out, const tally *t, const row *r)
 {
     const occupancy_use use = {.threads = r->block[0] * r->block[1] * r->block[2],
-                               .registers = registers_of(t, r->kernel),
+                               .registers = tally_registers(t, r->kernel),
                                .shared_bytes = r->shared_bytes};
     const occupancy o = occupancy_of(&use);
     if (use.registers != 0)

@@ -22,6 +22,8 @@ void tally_destroy(tally **self);
 
 /* tally_know: registers of a thread of this kernel, from the assembler; what is not known limits nothing. */
 void tally_know(tally *self, const char *kernel, uint32_t registers);
+/* tally_registers is what tally_know said; 0: nothing. */
+uint32_t tally_registers(const tally *self, const char *kernel);
 /* tally_clear forgets the launches, not the kernels. */
 void tally_clear(tally *self);
 void tally_add(tally *self, const emu_launch *launch, const emu_report *report);

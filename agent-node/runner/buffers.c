@@ -15,13 +15,17 @@
 #include "common/xalloc.h"
 #include "wire/message.h"
 
-enum { GAP_STEPS = 16 }; /* the salt moves data by up to so many times BUFFERS_ALIGN */
+enum {
+    GAP_STEPS = 16, /* the salt moves data by up to so many times BUFFERS_ALIGN */
+    REGION_NAME_MAX = CONTRACT_NAME_MAX + 1
+};
 
 typedef struct region {
     gpu_mem mem;
     uint64_t at, bytes; /* of the data */
     const char *name;   /* of the tensor; NULL: scratch */
-    size_t number;      /* of the tensor or scratch */
+    size_t number;      /* of the tensor, or of the largest scratch buffer */
+    size_t sharers;     /* scratch buffers in this place */
     dtype type;         /* tensors only */
     bool input;
     uint64_t sum; /* inputs: checksum after the import */
@@ -29,8 +33,10 @@ typedef struct region {
 
 struct buffers {
     gpu *device;
-    region *regions; /* inputs, outputs, scratch */
+    region *regions; /* inputs, outputs, places of scratch */
     size_t input_count, tensor_count, count;
+    const plan_life *scratch; /* borrowed */
+    bool shares;              /* scratch buffers lie in the plan's places, not each in its own */
     uint64_t salt;
     bool answers; /* no sentinels: see buffers_spec */
     bool is_protected;
@@ -136,7 +142,8 @@ static void name_region(const region *r, char *out, size_t size)
     if (r->name != NULL)
         snprintf(out, size, "%s", r->name);
     else
-        snprintf(out, size, "scratch %zu", r->number);
+        snprintf(out, size, "scratch %zu%s", r->number,
+                 r->sharers > 1 ? " or a buffer in the same place" : "");
 }
 
 void buffers_destroy(buffers **self)
@@ -165,11 +172,25 @@ static int size_tensors(buffers *b, const buffers_spec *spec, err *e)
         r->type = c->tensors[i].type;
         r->input = i < b->input_count;
     }
-    for (size_t i = 0; i < spec->steps->scratch_count; i++) {
-        b->regions[b->tensor_count + i].bytes = (uint64_t)spec->steps->scratch_bytes[i];
-        b->regions[b->tensor_count + i].number = i;
-    }
     return 0;
+}
+
+/* place_of is the region that a scratch buffer lies in. */
+static region *place_of(const buffers *b, size_t scratch)
+{
+    return &b->regions[b->tensor_count + (b->shares ? b->scratch[scratch].place : scratch)];
+}
+
+static void size_scratch(buffers *b, const plan_steps *steps)
+{
+    for (size_t i = 0; i < steps->scratch_count; i++) {
+        const uint64_t bytes = (uint64_t)steps->scratch[i].bytes;
+        region *r = place_of(b, i);
+        if (r->sharers++ == 0 || bytes > r->bytes) {
+            r->bytes = bytes;
+            r->number = i;
+        }
+    }
 }
 
 static gpu_fill sentinel_fill(const buffers *b, const region *r)
@@ -201,7 +222,7 @@ static int fill_region(const buffers *b, size_t index, err *e)
 static int tell_region(const buffers *b, size_t index, err *e)
 {
     const region *r = &b->regions[index];
-    char name[CONTRACT_NAME_MAX + 1];
+    char name[REGION_NAME_MAX];
     if (b->device->ops->tell == NULL)
         return 0;
     name_region(r, name, sizeof name);
@@ -233,10 +254,14 @@ buffers *buffers_create(gpu *device, const buffers_spec *spec, err *e)
     b->answers = spec->answers;
     b->input_count = spec->terms->input_count;
     b->tensor_count = b->input_count + spec->terms->output_count;
-    b->count = b->tensor_count + spec->steps->scratch_count;
+    b->scratch = spec->steps->scratch;
+    b->shares = device->ops->tell == NULL;
+    b->count =
+        b->tensor_count + (b->shares ? spec->steps->place_count : spec->steps->scratch_count);
     b->regions = xcalloc(b->count, sizeof *b->regions);
     if (size_tensors(b, spec, e) < 0)
         return NULL;
+    size_scratch(b, spec->steps);
     for (size_t i = 0; i < b->count; i++)
         if (map_region(b, i, e) < 0)
             return NULL;
@@ -347,7 +372,7 @@ static int look(const buffers *b, size_t index, damage *out, err *e)
 static int verify_canary(const buffers *b, size_t index, runner_verdict *out, err *e)
 {
     damage d;
-    char name[CONTRACT_NAME_MAX + 1];
+    char name[REGION_NAME_MAX];
     if (look(b, index, &d, e) < 0)
         return -1;
     name_region(&b->regions[index], name, sizeof name);
@@ -433,10 +458,21 @@ uint64_t buffers_tensor(const buffers *self, size_t tensor)
 
 uint64_t buffers_scratch(const buffers *self, size_t scratch, uint64_t *bytes)
 {
-    const region *r = &self->regions[self->tensor_count + scratch];
+    const region *r = place_of(self, scratch);
+    const uint64_t size = (uint64_t)self->scratch[scratch].bytes;
     if (bytes != NULL)
-        *bytes = r->bytes;
-    return r->at;
+        *bytes = size;
+    return r->at + (r->bytes - size) / BUFFERS_ALIGN * BUFFERS_ALIGN;
+}
+
+bool buffers_shares(const buffers *self)
+{
+    return self->shares;
+}
+
+gpu_fill buffers_renewal(const buffers *self, size_t scratch)
+{
+    return sentinel_fill(self, place_of(self, scratch));
 }
 
 size_t buffers_poison(const buffers *self, gpu_fill *out)

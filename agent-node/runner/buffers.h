@@ -32,10 +32,14 @@
  * Scratch has no dtype here: it is filled with the 16-bit word 0x7FF8 | (p & 7), which is a NaN read as
  * f16, bf16, f32 or f64.
  *
+ * Scratch buffers that share a place (suites/plan.h) each end where the place ends, up to the alignment:
+ * a write past the end of any of them meets the canary.
+ *
  * SPDX-License-Identifier: MIT */
 #ifndef CE_AGENT_NODE_RUNNER_BUFFERS_H
 #define CE_AGENT_NODE_RUNNER_BUFFERS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -74,7 +78,7 @@ typedef struct buffers buffers;
 typedef struct buffers_spec {
     const contract *terms;
     const contract_shape *shape;
-    const plan_steps *steps; /* scratch sizes */
+    const plan_steps *steps; /* scratch sizes and places */
     uint64_t salt;
     bool answers; /* fill outputs and scratch with what could be an answer, not with sentinels */
 } buffers_spec;
@@ -101,6 +105,11 @@ int buffers_fingerprint(const buffers *self, uint64_t *out, err *e);
 /* Addresses: tensors in contract order (inputs, then outputs), scratch by number. */
 uint64_t buffers_tensor(const buffers *self, size_t tensor);
 uint64_t buffers_scratch(const buffers *self, size_t scratch, uint64_t *bytes);
+/* buffers_shares: do scratch buffers share places? Not on a device that checks accesses: it is told where each
+ * buffer lies, and keeps for every byte whether it holds data. */
+bool buffers_shares(const buffers *self);
+/* buffers_renewal is the fill that makes a scratch buffer as fresh as at the start of a run. */
+gpu_fill buffers_renewal(const buffers *self, size_t scratch);
 /* buffers_poison lists the fills that put sentinels back into outputs and scratch; out holds at least
  * CONTRACT_TENSORS_MAX + PLAN_SCRATCH_MAX entries; gives their number. */
 size_t buffers_poison(const buffers *self, gpu_fill *out);

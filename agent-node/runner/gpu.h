@@ -33,7 +33,7 @@ typedef struct gpu_facts {
     int64_t l2_bytes;         /* as the device says */
     int64_t memory_bytes;     /* of the device */
     double memory_rate;       /* bytes a second that clock and bus allow; 0: not known */
-    int64_t shared_per_block; /* without opt-in */
+    int64_t shared_per_block; /* static and dynamic, opt-in included */
     int64_t threads_per_block;
     int64_t driver; /* CUDA version of the driver, 13000 */
     int64_t grid_max[3], block_max[3];
@@ -66,13 +66,14 @@ typedef struct gpu_arg {
     size_t size;      /* 4 or 8 */
 } gpu_arg;
 
-/* One node of a plan with addresses in place: a launch, or (entry NULL) clearing of memory. */
+/* One node of a plan with addresses in place: a launch, or (entry NULL) a fill. */
 typedef struct gpu_call {
     const char *entry; /* borrowed */
     uint32_t grid[3], block[3], shared;
-    gpu_arg *args; /* owned by the list that holds the call */
+    bool cooperative; /* all blocks at once, or a verdict */
+    gpu_arg *args;    /* owned by the list that holds the call */
     size_t arg_count;
-    uint64_t at, bytes;  /* entry NULL: cleared to zero */
+    gpu_fill fill;       /* entry NULL */
     const char *pointer; /* into the plan, for messages; borrowed */
 } gpu_call;
 
@@ -138,7 +139,7 @@ typedef struct gpu_ops {
     /* load makes the image (cubin; PTX on emu) the current module (an earlier one is unloaded first). */
     int (*load)(gpu *self, const void *image, size_t size, runner_verdict *out, err *e);
     void (*unload)(gpu *self);
-    /* examine looks whether the entry exists and takes these arguments. */
+    /* examine looks whether the entry exists, takes these arguments and has room on the device. */
     int (*examine)(gpu *self, const gpu_call *call, runner_verdict *out, err *e);
 
     int (*map)(gpu *self, uint64_t bytes, gpu_mem *out, err *e); /* rounds bytes up */

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "agent-node/runner/fault.h"
-#include "agent-node/runner/gpu.h"
+#include "agent-node/runner/gpu_room.h"
 #include "agent-node/runner/timing/ce_timing.h"
 #include "agent-node/runner/timer.h"
 #include "agent-node/runner/timing/cuda_api.h"
@@ -55,12 +55,12 @@ typedef struct gpu_cuda {
     CUfunction sum;
     CUdeviceptr sum_at; /* where ce_sum adds up */
     CUfunction dirty;
-    unsigned shared_bytes; /* the most a block can have */
-    size_t granularity;    /* of mappings */
+    size_t granularity; /* of mappings */
     armed_graphs armed;
     bool broken; /* the candidate hangs or faulted: a call that frees could wait for ever */
     uint8_t arena[ARENA_BYTES];
     void *params[ARENA_SLOTS];
+    size_t placed; /* arguments of the last launch */
 } gpu_cuda;
 
 static gpu_cuda *cuda_of(gpu *g)
@@ -92,7 +92,7 @@ typedef struct attribute_row {
 static const attribute_row attributes[] = {
     {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, offsetof(gpu_facts, sm_count)},
     {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, offsetof(gpu_facts, l2_bytes)},
-    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, offsetof(gpu_facts, shared_per_block)},
+    {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, offsetof(gpu_facts, shared_per_block)},
     {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, offsetof(gpu_facts, threads_per_block)},
     {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, offsetof(gpu_facts, grid_max[0])},
     {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_Y, offsetof(gpu_facts, grid_max[1])},
@@ -248,17 +248,12 @@ static CUmemAllocationProp allocation_on(CUdevice device)
 
 static int make_dirty(gpu_cuda *g, err *e)
 {
-    int most = 0;
-    if (check(g, g->api.module_function(&g->dirty, g->tools, "ce_dirty"), e, "find ce_dirty") < 0 ||
-        check(g,
-              g->api.device_attribute(&most, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
-                                      g->device),
-              e, "ask for the shared memory of a block") < 0)
+    if (check(g, g->api.module_function(&g->dirty, g->tools, "ce_dirty"), e, "find ce_dirty") < 0)
         return -1;
-    g->shared_bytes = (unsigned)most;
-    return check(
-        g, g->api.func_attribute(g->dirty, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, most),
-        e, "give ce_dirty all shared memory");
+    return check(g,
+                 g->api.func_attribute(g->dirty, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+                                       (int)g->base.facts.shared_per_block),
+                 e, "give ce_dirty all shared memory");
 }
 
 static int make_tools(gpu_cuda *g, err *e)
@@ -396,7 +391,7 @@ static int cuda_examine(gpu *self, const gpu_call *call, runner_verdict *out, er
         return -1;
     if (verdict_is_ok(out) && g->api.func_param_info != NULL)
         examine_params(g, function, call, out);
-    return 0;
+    return verdict_is_ok(out) ? gpu_room_make(&g->api, &self->facts, function, call, out, e) : 0;
 }
 
 /* ---- memory ---- */
@@ -523,13 +518,13 @@ static int cuda_sum(gpu *self, uint64_t at, uint64_t bytes, uint64_t salt, uint6
 static int cuda_dirty(gpu *self, uint64_t salt, err *e)
 {
     gpu_cuda *g = cuda_of(self);
-    uint32_t words = g->shared_bytes / 4, value = (uint32_t)(salt ^ salt >> 32);
+    const unsigned bytes = (unsigned)self->facts.shared_per_block;
+    uint32_t words = bytes / 4, value = (uint32_t)(salt ^ salt >> 32);
     unsigned blocks = (unsigned)self->facts.sm_count * DIRTY_BLOCKS_PER_SM;
     void *args[] = {&words, &value};
-    return check(g,
-                 g->api.launch(g->dirty, blocks, 1, 1, DIRTY_THREADS, 1, 1, g->shared_bytes,
-                               g->stream, args, NULL),
-                 e, "launch the kernel that dirties shared memory");
+    return check(
+        g, g->api.launch(g->dirty, blocks, 1, 1, DIRTY_THREADS, 1, 1, bytes, g->stream, args, NULL),
+        e, "launch the kernel that dirties shared memory");
 }
 
 /* ---- staging ---- */
@@ -559,23 +554,36 @@ static int cuda_detach(gpu *self, uint64_t base, err *e)
 
 /* ---- launches ---- */
 
-/* place_args fills arena and pointer list; what the plan does not give reads as zero. */
+/* place_args fills arena and pointer list; what the plan does not give reads as zero. A plan may have
+ * thousands of launches: only what the last one left is cleared. */
 static void place_args(gpu_cuda *g, const gpu_call *call)
 {
-    memset(g->arena, 0, sizeof g->arena);
-    for (size_t i = 0; i < call->arg_count; i++)
+    memset(g->arena, 0, g->placed * 8);
+    for (size_t i = 0; i < call->arg_count; i++) {
         memcpy(g->arena + i * 8, call->args[i].bytes, call->args[i].size);
-    for (size_t i = 0; i < ARENA_SLOTS; i++)
-        g->params[i] = g->arena + (i < call->arg_count ? i * 8 : ARENA_BYTES / 2);
+        g->params[i] = g->arena + i * 8;
+    }
+    for (size_t i = call->arg_count; i < g->placed; i++)
+        g->params[i] = g->arena + ARENA_BYTES / 2;
+    g->placed = call->arg_count;
+}
+
+static CUresult queue_launch(gpu_cuda *g, CUfunction function, const gpu_call *call)
+{
+    const uint32_t *grid = call->grid, *block = call->block;
+    place_args(g, call);
+    if (call->cooperative)
+        return g->api.launch_cooperative(function, grid[0], grid[1], grid[2], block[0], block[1],
+                                         block[2], call->shared, g->stream, g->params);
+    return g->api.launch(function, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                         call->shared, g->stream, g->params, NULL);
 }
 
 /* queue_call launches one node. A refusal is a verdict or an err, as fault.h says. */
 static int queue_call(gpu_cuda *g, const gpu_call *call, runner_verdict *out, err *e)
 {
     if (call->entry == NULL) {
-        if (call->bytes == 0)
-            return 0;
-        CUresult code = g->api.memset8(call->at, 0, call->bytes, g->stream);
+        CUresult code = queue_fill(g, &call->fill);
         if (code == CUDA_SUCCESS || fault_judge((int64_t)code, FAULT_AT_WAIT, NULL, out))
             return 0;
         return failed(&g->api, code, e, "clear scratch");
@@ -585,10 +593,7 @@ static int queue_call(gpu_cuda *g, const gpu_call *call, runner_verdict *out, er
         return -1;
     if (!verdict_is_ok(out))
         return 0;
-    place_args(g, call);
-    CUresult code =
-        g->api.launch(function, call->grid[0], call->grid[1], call->grid[2], call->block[0],
-                      call->block[1], call->block[2], call->shared, g->stream, g->params, NULL);
+    CUresult code = queue_launch(g, function, call);
     if (code == CUDA_SUCCESS || fault_judge((int64_t)code, FAULT_AT_LAUNCH, call->pointer, out))
         return 0;
     return failed(&g->api, code, e, "launch");
@@ -739,6 +744,7 @@ gpu *gpu_cuda_open(int ordinal, err *e)
 {
     gpu_cuda *g = xcalloc(1, sizeof *g);
     g->base.ops = &cuda_ops;
+    g->placed = ARENA_SLOTS; /* the first launch fills the whole list */
     if (start_driver(&g->api, e) < 0 || find_device(&g->api, ordinal, &g->device, e) < 0)
         goto fail;
     CUresult code = read_facts(&g->api, g->device, &g->base.facts);

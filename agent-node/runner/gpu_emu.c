@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent-node/emulator/occupancy.h"
 #include "agent-node/emulator/tally.h"
 #include "agent-node/runner/gpu.h"
 #include "common/clock.h"
@@ -103,14 +104,48 @@ static void tell_finding(const emu_report *r, const gpu_call *call, runner_verdi
 
 static void fill_launch(const gpu_call *call, emu_arg *args, emu_launch *out)
 {
-    *out = (emu_launch){
-        .entry = call->entry, .shared = call->shared, .args = args, .arg_count = call->arg_count};
+    *out = (emu_launch){.entry = call->entry,
+                        .shared = call->shared,
+                        .cooperative = call->cooperative,
+                        .args = args,
+                        .arg_count = call->arg_count};
     memcpy(out->grid, call->grid, sizeof out->grid);
     memcpy(out->block, call->block, sizeof out->block);
     for (size_t i = 0; i < call->arg_count; i++) {
         args[i].size = call->args[i].size;
         memcpy(args[i].bytes, call->args[i].bytes, sizeof args[i].bytes);
     }
+}
+
+/* examine_grid: the blocks of a cooperative launch must be on the modelled device at once. */
+static void examine_grid(const gpu_emu *g, const gpu_call *call, const emu_report *report,
+                         runner_verdict *out)
+{
+    char pointer[128];
+    const occupancy_use use = {.threads = call->block[0] * call->block[1] * call->block[2],
+                               .registers = tally_registers(g->tally, call->entry),
+                               .shared_bytes = report->shared_bytes};
+    const uint64_t most = (uint64_t)occupancy_of(&use).blocks * EMU_SM_COUNT;
+    const uint64_t blocks = (uint64_t)call->grid[0] * call->grid[1] * call->grid[2];
+    if (blocks <= most)
+        return;
+    snprintf(pointer, sizeof pointer, "%s/grid", call->pointer);
+    verdict_set(out, OUTCOME_PLAN_INVALID, pointer,
+                "%s: a cooperative launch of %llu blocks; the device holds %llu of kernel %s at "
+                "once",
+                pointer, (unsigned long long)blocks, (unsigned long long)most, call->entry);
+}
+
+/* examine_shared: static and dynamic together. */
+static void examine_shared(const gpu_call *call, const emu_report *report, runner_verdict *out)
+{
+    char pointer[128];
+    if (report->shared_bytes <= EMU_SHARED_MAX)
+        return;
+    snprintf(pointer, sizeof pointer, "%s/shared", call->pointer);
+    verdict_set(out, OUTCOME_PLAN_INVALID, pointer,
+                "%s: %u bytes of dynamic and %u of static shared memory; a block has %d", pointer,
+                call->shared, report->shared_bytes - call->shared, EMU_SHARED_MAX);
 }
 
 static int emu_examine(gpu *self, const gpu_call *call, runner_verdict *out, err *e)
@@ -121,8 +156,11 @@ static int emu_examine(gpu *self, const gpu_call *call, runner_verdict *out, err
     fill_launch(call, args, &launch);
     if (emu_module_examine(emu_of(self)->module, &launch, report, e) < 0)
         return -1;
-    if (report->finding_count != 0)
+    examine_shared(call, report, out);
+    if (verdict_is_ok(out) && report->finding_count != 0)
         tell_finding(report, call, out);
+    if (verdict_is_ok(out) && call->cooperative)
+        examine_grid(emu_of(self), call, report, out);
     return 0;
 }
 
@@ -199,7 +237,9 @@ static int emu_fill(gpu *self, const gpu_fill *fill, err *e)
 {
     (void)e;
     uint8_t *at = host(fill->at);
-    for (uint64_t i = 0; i < fill->count; i++, at += fill->width)
+    if (fill->width == 1 && fill->count != 0)
+        memset(at, (int)fill->value, fill->count);
+    for (uint64_t i = 0; fill->width != 1 && i < fill->count; i++, at += fill->width)
         memcpy(at, &fill->value, fill->width);
     emu_memory_mark(emu_of(self)->memory, fill->at, fill->count * fill->width, false);
     return 0;
@@ -299,10 +339,10 @@ static int emu_detach(gpu *self, uint64_t base, err *e)
 static int run_call(gpu_emu *g, const gpu_call *call, int64_t deadline_ms, runner_verdict *out,
                     err *e)
 {
-    if (call->entry == NULL) {
-        if (call->bytes != 0)
-            memset(host(call->at), 0, call->bytes);
-        emu_memory_mark(g->memory, call->at, call->bytes, true);
+    if (call->entry == NULL) { /* what a plan fills holds data */
+        if (emu_fill(&g->base, &call->fill, e) < 0)
+            return -1;
+        emu_memory_mark(g->memory, call->fill.at, call->fill.count * call->fill.width, true);
         return 0;
     }
     SCOPED(scoped_free) emu_arg *args = xcalloc(call->arg_count + 1, sizeof *args);

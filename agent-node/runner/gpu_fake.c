@@ -88,7 +88,7 @@ gpu *gpu_fake_open(const gpu_options *options, err *e)
                                 .sm_count = 132,
                                 .l2_bytes = 62914560,
                                 .memory_bytes = (int64_t)80 << 30,
-                                .shared_per_block = 49152,
+                                .shared_per_block = 232448,
                                 .threads_per_block = 1024,
                                 .driver = 13000,
                                 .grid_max = {2147483647, 65535, 65535},

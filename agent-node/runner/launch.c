@@ -17,10 +17,10 @@ static gpu_arg resolve(const plan_arg *arg, const buffers *memory)
         memcpy(out.bytes, arg->bytes, sizeof out.bytes);
         return out;
     case PLAN_ARG_TENSOR:
-        address = buffers_tensor(memory, arg->index);
+        address = buffers_tensor(memory, arg->index) + arg->offset;
         break;
     case PLAN_ARG_SCRATCH:
-        address = buffers_scratch(memory, arg->index, NULL);
+        address = buffers_scratch(memory, arg->index, NULL) + arg->offset;
         break;
     }
     out.size = sizeof address;
@@ -32,10 +32,12 @@ static void resolve_step(gpu_call *call, const plan_step *step, const buffers *m
 {
     call->pointer = step->pointer;
     if (step->kind == PLAN_STEP_ZERO) {
-        call->at = buffers_scratch(memory, step->scratch, &call->bytes);
+        call->fill.width = 1;
+        call->fill.at = buffers_scratch(memory, step->scratch, &call->fill.count);
         return;
     }
     call->entry = step->entry;
+    call->cooperative = step->cooperative;
     memcpy(call->grid, step->grid, sizeof call->grid);
     memcpy(call->block, step->block, sizeof call->block);
     call->shared = step->shared;
@@ -47,14 +49,36 @@ static void resolve_step(gpu_call *call, const plan_step *step, const buffers *m
         call->args[i] = resolve(&step->args[i], memory);
 }
 
-void launch_init(launch *self, const plan_steps *steps, const buffers *memory)
+/* count_inherited: how many buffers come to a place where another one lived. */
+static size_t count_inherited(const plan_steps *steps, const buffers *memory)
 {
-    *self = (launch){.count = steps->step_count};
+    size_t n = 0;
+    for (size_t i = 0; i < steps->scratch_count; i++)
+        n += steps->scratch[i].inherits && buffers_shares(memory);
+    return n;
+}
+
+/* renew adds a fill for every buffer whose life begins with this step in another one's place. */
+static void renew(launch *self, const plan_steps *steps, size_t step, const buffers *memory)
+{
+    for (size_t i = 0; i < steps->scratch_count; i++)
+        if (steps->scratch[i].inherits && steps->scratch[i].first == step)
+            self->calls[self->count++] =
+                (gpu_call){.fill = buffers_renewal(memory, i), .pointer = "/scratch"};
+}
+
+void launch_init(launch *self, const plan_steps *steps, const buffers *memory, bool checked)
+{
+    *self = (launch){0};
     if (steps->step_count == 0)
         return;
-    self->calls = xcalloc(steps->step_count, sizeof *self->calls);
-    for (size_t i = 0; i < steps->step_count; i++)
-        resolve_step(&self->calls[i], &steps->steps[i], memory);
+    const size_t renewals = checked ? count_inherited(steps, memory) : 0;
+    self->calls = xcalloc(steps->step_count + renewals, sizeof *self->calls);
+    for (size_t i = 0; i < steps->step_count; i++) {
+        if (renewals > 0)
+            renew(self, steps, i, memory);
+        resolve_step(&self->calls[self->count++], &steps->steps[i], memory);
+    }
 }
 
 void launch_fini(launch *self)

@@ -9,6 +9,7 @@
 #ifndef CE_AGENT_NODE_RUNNER_LAUNCH_H
 #define CE_AGENT_NODE_RUNNER_LAUNCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "agent-node/runner/buffers.h"
@@ -20,7 +21,9 @@ typedef struct launch {
     size_t count;
 } launch;
 
-void launch_init(launch *self, const plan_steps *steps, const buffers *memory);
+/* launch_init: when `checked`, a scratch buffer in a place where another one lived is filled with the
+ * set's sentinels first, so that no kernel finds what the other left behind. That is not timed. */
+void launch_init(launch *self, const plan_steps *steps, const buffers *memory, bool checked);
 void launch_fini(launch *self);
 /* launch_examine asks the device about every call; the first that does not fit gives the verdict. */
 int launch_examine(const launch *self, gpu *device, runner_verdict *out, err *e);

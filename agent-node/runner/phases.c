@@ -255,7 +255,7 @@ static int run_set(phases *p, const struct msg_runner_check *request, const buff
 {
     gpu *g = p->device;
     SCOPED(launch_fini) launch calls = {0};
-    launch_init(&calls, spec->steps, set);
+    launch_init(&calls, spec->steps, set, true);
     if (calls.count > 0 && ((g->ops->dirty != NULL && g->ops->dirty(g, spec->salt, e) < 0) ||
                             launch_once(p, &calls, request->deadline_ms, out, e) < 0))
         return -1;
@@ -378,7 +378,7 @@ static int slot_sets_init(slot_sets *self, gpu *g, const buffers_spec *spec, siz
         self->sets[k] = buffers_create(g, spec, e);
         if (self->sets[k] == NULL)
             return err_wrap(e, "slot %zu of %zu", k, count);
-        launch_init(&self->calls[k], spec->steps, self->sets[k]);
+        launch_init(&self->calls[k], spec->steps, self->sets[k], false);
         self->slots[k] = (gpu_slot){.fills = self->fills[k],
                                     .fill_count = buffers_poison(self->sets[k], self->fills[k]),
                                     .calls = self->calls[k].calls,

@@ -1,6 +1,7 @@
 /* fuzz_plan - any bytes as a launch plan, expanded where it parses
  *
- * A refusal has a sentence and a pointer; an expansion keeps every limit of the device.
+ * A refusal has a sentence and a pointer; an expansion keeps every limit of the device, no view begins
+ * outside its buffer, and no two buffers that are alive together share memory.
  *
  * SPDX-License-Identifier: MIT */
 #include <stdint.h>
@@ -28,7 +29,7 @@ static const plan_device device = {
     .grid_max = {INT32_MAX, 65535, 65535},
     .block_max = {1024, 1024, 64},
     .threads_per_block_max = 1024,
-    .shared_per_block_max = 49152,
+    .shared_per_block_max = 232448,
     .memory_bytes = INT64_C(1) << 30,
 };
 
@@ -53,23 +54,58 @@ static void check_launch(const plan_step *step)
         threads *= step->block[i];
     }
     must(threads <= 1024 && step->shared <= device.shared_per_block_max);
-    must(step->entry != NULL && step->arg_count <= PLAN_ARGS_MAX);
+    must(step->entry != NULL && step->pointer[0] == '/' && step->arg_count <= PLAN_ARGS_MAX);
 }
 
-static void check_steps(const plan_steps *steps)
+/* check_views: what a kernel gets begins in a buffer that is alive. */
+static void check_views(const contract *c, const contract_shape *shape, const plan_steps *steps,
+                        size_t number)
+{
+    const plan_step *step = &steps->steps[number];
+    for (size_t i = 0; i < step->arg_count; i++) {
+        const plan_arg *arg = &step->args[i];
+        int64_t bytes = 0;
+        if (arg->kind == PLAN_ARG_SCRATCH) {
+            const plan_life *life = &steps->scratch[arg->index];
+            must(life->first <= number && number <= life->last);
+            bytes = life->bytes;
+        } else if (arg->kind == PLAN_ARG_TENSOR) {
+            must(contract_elements(c, arg->index, shape, &bytes, NULL) == 0);
+            bytes *= (int64_t)dtype_size(c->tensors[arg->index].type);
+        }
+        must(arg->offset == 0 || arg->offset < (uint64_t)bytes);
+    }
+}
+
+static void check_places(const plan_steps *steps)
+{
+    for (size_t i = 0; i < steps->scratch_count; i++) {
+        const plan_life *a = &steps->scratch[i];
+        must(a->place < steps->place_count && a->bytes >= 0 &&
+             a->bytes <= steps->place_bytes[a->place]);
+        for (size_t k = 0; k < i && a->first <= a->last; k++) {
+            const plan_life *b = &steps->scratch[k];
+            must(a->place != b->place || b->first > b->last || a->last < b->first ||
+                 b->last < a->first);
+        }
+    }
+}
+
+static void check_steps(const contract *c, const contract_shape *shape, const plan_steps *steps)
 {
     int64_t scratch = 0;
-    for (size_t i = 0; i < steps->scratch_count; i++) {
-        must(steps->scratch_bytes[i] >= 0);
-        scratch += steps->scratch_bytes[i];
-    }
+    for (size_t i = 0; i < steps->place_count; i++)
+        scratch += steps->place_bytes[i];
+    check_places(steps);
     must(scratch <= device.memory_bytes / 100 * PLAN_SCRATCH_PERCENT);
     must(steps->step_count <= PLAN_LAUNCHES_MAX);
-    for (size_t i = 0; i < steps->step_count; i++)
+    for (size_t i = 0; i < steps->step_count; i++) {
         if (steps->steps[i].kind == PLAN_STEP_LAUNCH)
             check_launch(&steps->steps[i]);
         else
             must(steps->steps[i].scratch < steps->scratch_count);
+        check_views(c, shape, steps, i);
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -89,7 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (plan_expand(p, c, &c->shapes[i], &device, &steps, &fault) < 0)
             check_fault(&fault);
         else
-            check_steps(&steps);
+            check_steps(c, &c->shapes[i], &steps);
     }
     return 0;
 }

@@ -5,6 +5,8 @@
 //
 // SPDX-License-Identifier: MIT
 
+#include <cooperative_groups.h>
+
 #define ADD_ARGS const float *a, const float *b, float *y, int n
 
 static __device__ int first() { return blockIdx.x * blockDim.x + threadIdx.x; }
@@ -95,6 +97,34 @@ extern "C" __global__ void misaligned(ADD_ARGS)
 {
     if (first() == 0)
         *reinterpret_cast<volatile float *>(reinterpret_cast<char *>(y) + 2) = 1.0f;
+}
+
+// Each half of the sum is stored by another block: wrong unless all blocks of the grid wait for each other.
+extern "C" __global__ void add_in_turns(ADD_ARGS)
+{
+    int stride = gridDim.x * blockDim.x;
+    int mirrored = (gridDim.x - 1 - blockIdx.x) * blockDim.x + threadIdx.x;
+    for (int i = first(); i < n; i += stride)
+        y[i] = a[i];
+    cooperative_groups::this_grid().sync();
+    for (int i = mirrored; i < n; i += stride)
+        y[i] += b[i];
+}
+
+// Through the last bytes of dynamic shared memory, with 1 KiB of static beside it.
+extern "C" __global__ void add_shared(ADD_ARGS)
+{
+    extern __shared__ float tile[];
+    __shared__ float fixed[256];
+    unsigned bytes;
+    asm("mov.u32 %0, %%dynamic_smem_size;" : "=r"(bytes));
+    float *last = tile + bytes / 4 - 256;
+    int i = first();
+    fixed[threadIdx.x] = i < n ? a[i] : 0.0f;
+    last[threadIdx.x ^ 1] = i < n ? b[i] : 0.0f;
+    __syncthreads();
+    if (i < n)
+        y[i] = fixed[threadIdx.x] + last[threadIdx.x ^ 1];
 }
 
 extern "C" __global__ void copy_f32(const float *a, const float *b, float *y, int n)

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "agent-node/compile.h"
+#include "agent-node/emulator/emulator.h"
 #include "agent-node/plain_values.h"
 #include "agent-node/runner/launch.h"
 #include "common/buf.h"
@@ -50,7 +51,7 @@ static const plan_device limits = {.sm_count = 16,
                                    .grid_max = {INT32_MAX, 65535, 65535},
                                    .block_max = {1024, 1024, 64},
                                    .threads_per_block_max = 1024,
-                                   .shared_per_block_max = INT64_C(48) * 1024,
+                                   .shared_per_block_max = EMU_SHARED_MAX,
                                    .memory_bytes = INT64_C(1) << 30};
 
 typedef struct kernel {
@@ -174,7 +175,7 @@ static int run_on(gpu *g, const work *w, uint64_t staging, runner_verdict *v, er
     SCOPED(launch_fini) launch calls = {0};
     if (set == NULL || upload(g, w, staging, e) < 0 || buffers_import(set, staging, in, e) < 0)
         return -1;
-    launch_init(&calls, &w->steps, set);
+    launch_init(&calls, &w->steps, set, true);
     verdict_ok(v);
     if (load_and_run(g, w, &calls, v, e) < 0)
         return -1;

@@ -22,6 +22,8 @@ enum {
     GRANULARITY = 2 * 1024 * 1024,
     L2_BYTES = 1024 * 1024,
     SHARED_MAX = 232448,
+    WITHOUT_OPT_IN = 49152,
+    SM_COUNT = 4,
     ALLOCATIONS_MAX = 4096
 };
 
@@ -363,7 +365,7 @@ typedef struct attribute_row {
 MOCK_API CUresult cuDeviceGetAttribute(int *value, CUdevice_attribute name, CUdevice device)
 {
     static const attribute_row rows[] = {
-        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, 4},
+        {CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, SM_COUNT},
         {CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, L2_BYTES},
         {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, 49152},
         {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, SHARED_MAX},
@@ -438,14 +440,51 @@ static const mock_kernel *kernel_of(CUfunction function)
     return (const mock_kernel *)(uintptr_t)function;
 }
 
-/* What ce_dirty asks for; other kernels have the default. */
+/* Kernels with an opt-in, and how many bytes. */
+static struct opt_in {
+    const mock_kernel *kernel;
+    int bytes;
+} opt_ins[16];
+
+static int *opt_in_of(const mock_kernel *kernel)
+{
+    size_t i = 0;
+    while (i + 1 < sizeof opt_ins / sizeof *opt_ins && opt_ins[i].kernel != NULL &&
+           opt_ins[i].kernel != kernel)
+        i++;
+    opt_ins[i].kernel = kernel;
+    return &opt_ins[i].bytes;
+}
+
 MOCK_API CUresult cuFuncSetAttribute(CUfunction function, CUfunction_attribute name, int value)
 {
-    (void)function;
-    return name == CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES && value >= 0 &&
-                   value <= SHARED_MAX
-               ? CUDA_SUCCESS
-               : CUDA_ERROR_INVALID_VALUE;
+    const mock_kernel *kernel = kernel_of(function);
+    GATE();
+    if (name != CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES || value < 0 ||
+        value + kernel->shared > SHARED_MAX)
+        return CUDA_ERROR_INVALID_VALUE;
+    *opt_in_of(kernel) = value;
+    return CUDA_SUCCESS;
+}
+
+MOCK_API CUresult cuFuncGetAttribute(int *value, CUfunction_attribute name, CUfunction function)
+{
+    GATE();
+    if (name != CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
+        return CUDA_ERROR_INVALID_VALUE;
+    *value = kernel_of(function)->shared;
+    return CUDA_SUCCESS;
+}
+
+MOCK_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function,
+                                                              int threads, size_t shared)
+{
+    const size_t all = (size_t)kernel_of(function)->shared + shared + 1024;
+    GATE();
+    *blocks = 2048 / threads;
+    if ((size_t)*blocks * all > SHARED_MAX + 1024)
+        *blocks = (int)((SHARED_MAX + 1024) / all);
+    return CUDA_SUCCESS;
 }
 
 MOCK_API CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset,
@@ -467,7 +506,9 @@ MOCK_API CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsig
     (void)stream;
     (void)extra;
     GATE();
-    if (block_x * block_y * block_z > 1024 || shared > SHARED_MAX || grid_x == 0)
+    const mock_kernel *kernel = kernel_of(function);
+    if (block_x * block_y * block_z > 1024 || grid_x == 0 ||
+        (shared + (unsigned)kernel->shared > WITHOUT_OPT_IN && (int)shared > *opt_in_of(kernel)))
         return CUDA_ERROR_INVALID_VALUE;
     op o = {.kind = MOCK_KERNEL,
             .kernel = kernel_of(function),
@@ -475,6 +516,22 @@ MOCK_API CUresult cuLaunchKernel(CUfunction function, unsigned int grid_x, unsig
     for (size_t i = 0; i < o.kernel->param_count; i++)
         memcpy(&o.params[i], params[i], o.kernel->param_size[i]);
     return submit(&o);
+}
+
+MOCK_API CUresult cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x,
+                                            unsigned int grid_y, unsigned int grid_z,
+                                            unsigned int block_x, unsigned int block_y,
+                                            unsigned int block_z, unsigned int shared,
+                                            CUstream stream, void **params)
+{
+    int blocks = 0;
+    GATE();
+    cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, function,
+                                                (int)(block_x * block_y * block_z), shared);
+    if ((uint64_t)grid_x * grid_y * grid_z > (uint64_t)blocks * SM_COUNT)
+        return CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE;
+    return cuLaunchKernel(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared,
+                          stream, params, NULL);
 }
 
 /* ---- memory ---- */

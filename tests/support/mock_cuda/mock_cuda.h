@@ -45,6 +45,7 @@ typedef struct mock_kernel {
     size_t param_count;
     size_t param_size[MOCK_PARAMS_MAX];
     void (*run)(const mock_launch *l);
+    int shared; /* static, bytes of a block */
 } mock_kernel;
 
 const mock_kernel *mock_kernel_find(const char *name);

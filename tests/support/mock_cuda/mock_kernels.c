@@ -190,6 +190,17 @@ static void misaligned(const mock_launch *l)
     mock_fault(716);
 }
 
+/* With a barrier between two halves, and through shared memory: on the host the same sum. */
+static void add_in_turns(const mock_launch *l)
+{
+    add(l);
+}
+
+static void add_shared(const mock_launch *l)
+{
+    add(l);
+}
+
 #define ADD_PARAMS \
     4,             \
     {              \
@@ -197,23 +208,29 @@ static void misaligned(const mock_launch *l)
     }
 
 static const mock_kernel kernels[] = {
-    {"ce_spin", 3, {8, 4, 8}, ce_spin},
-    {"ce_flush", 3, {8, 8, 8}, ce_flush},
-    {"ce_sum", 4, {8, 8, 8, 8}, ce_sum},
-    {"add", ADD_PARAMS, add},
-    {"ce_dirty", 2, {4, 4}, ce_dirty},
-    {"add_junk", ADD_PARAMS, add_junk},
-    {"add_unless_there", ADD_PARAMS, add_unless_there},
-    {"add_calls", ADD_PARAMS, add_calls},
-    {"add_all_but_last", ADD_PARAMS, add_all_but_last},
-    {"add_one_past", ADD_PARAMS, add_one_past},
-    {"add_one_before", ADD_PARAMS, add_one_before},
-    {"add_far_past", ADD_PARAMS, add_far_past},
-    {"add_to_input", ADD_PARAMS, add_to_input},
-    {"copy_f32", ADD_PARAMS, copy_f32},
-    {"never_ends", ADD_PARAMS, never_ends},
-    {"traps", ADD_PARAMS, traps},
-    {"misaligned", ADD_PARAMS, misaligned},
+    {"ce_spin", 3, {8, 4, 8}, ce_spin, 0},
+    {"ce_flush", 3, {8, 8, 8}, ce_flush, 0},
+    {"ce_sum", 4, {8, 8, 8, 8}, ce_sum, 0},
+    {"add", ADD_PARAMS, add, 0},
+    {"ce_dirty", 2, {4, 4}, ce_dirty, 0},
+    {"add_junk", ADD_PARAMS, add_junk, 0},
+    {"add_unless_there", ADD_PARAMS, add_unless_there, 0},
+    {"add_calls", ADD_PARAMS, add_calls, 0},
+    {"add_all_but_last", ADD_PARAMS, add_all_but_last, 0},
+    {"add_one_past", ADD_PARAMS, add_one_past, 0},
+    {"add_one_before", ADD_PARAMS, add_one_before, 0},
+    {"add_far_past", ADD_PARAMS, add_far_past, 0},
+    {"add_to_input", ADD_PARAMS, add_to_input, 0},
+    {"copy_f32", ADD_PARAMS, copy_f32, 0},
+    {"never_ends", ADD_PARAMS, never_ends, 0},
+    {"add_in_turns", ADD_PARAMS, add_in_turns, 0},
+    {.name = "add_shared",
+     .param_count = 4,
+     .param_size = {8, 8, 8, 4},
+     .run = add_shared,
+     .shared = 1024},
+    {"traps", ADD_PARAMS, traps, 0},
+    {"misaligned", ADD_PARAMS, misaligned, 0},
 };
 
 const mock_kernel *mock_kernel_find(const char *name)

@@ -170,6 +170,7 @@ void rig_launch(emu_rig *self, emu_module *module, const char *entry, uint32_t g
                                .grid = {grid, 1, 1},
                                .block = {block, 1, 1},
                                .shared = self->shared,
+                               .cooperative = self->cooperative,
                                .args = self->args,
                                .arg_count = self->arg_count};
     const emu_options options = {.deadline_ms =

@@ -23,6 +23,7 @@ typedef struct emu_rig {
     unsigned workers;    /* 0: all */
     int64_t deadline_ms; /* 0: ten seconds */
     uint32_t shared;     /* dynamic */
+    bool cooperative;
     emu_report report;   /* of the last launch */
 } emu_rig;
 

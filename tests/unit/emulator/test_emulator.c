@@ -64,9 +64,9 @@ static void launches_that_do_not_fit_are_told(void **state)
     expect(&rig, EMU_LAUNCH, "impossible size");
     rig_launch(&rig, m, "k", 0, 32);
     expect(&rig, EMU_LAUNCH, "impossible size");
-    rig.shared = 10000;
+    rig.shared = 130000;
     rig_launch(&rig, m, "k", 1, 32);
-    expect(&rig, EMU_LAUNCH, "40000 bytes of static and 10000 of dynamic");
+    expect(&rig, EMU_LAUNCH, "40000 bytes of static and 130000 of dynamic");
     assert_int_equal(rig.report.findings[0].result, OUTCOME_LAUNCH_FAILED);
     rig.shared = 0;
     rig_i32(&rig, 1);

@@ -148,8 +148,10 @@ static int set_up(void **state)
         return -1;
     r.shape.dims[0] = ELEMENTS;
     r.steps.scratch_count = 2;
-    r.steps.scratch_bytes[0] = 40;
-    r.steps.scratch_bytes[1] = 0;
+    r.steps.scratch[0] = (plan_life){.bytes = 40, .place = 0};
+    r.steps.scratch[1] = (plan_life){.bytes = 0, .place = 1};
+    r.steps.place_count = 2;
+    r.steps.place_bytes[0] = 40;
     buffers_spec spec = {r.terms, &r.shape, &r.steps, SALT, false};
     r.set = buffers_create(r.device, &spec, &e);
     for (size_t i = 0; i < 4096; i++)
@@ -276,6 +278,37 @@ static void a_span_of_the_wrong_size_is_refused(void **state)
     assert_non_null(strstr(e.text, "for b"));
 }
 
+/* Two buffers in one place: each ends where the place ends, and what one does past its end is seen. */
+static void buffers_in_one_place_end_together(void **state)
+{
+    rig *r = *state;
+    err e = {0};
+    buffers_destroy(&r->set);
+    r->steps.scratch[1] = (plan_life){.bytes = 5000, .place = 0, .inherits = true};
+    r->steps.place_count = 1;
+    r->steps.place_bytes[0] = 5000;
+    buffers_spec spec = {r->terms, &r->shape, &r->steps, SALT, false};
+    r->set = buffers_create(r->device, &spec, &e);
+    assert_non_null(r->set);
+    assert_true(buffers_shares(r->set));
+    uint64_t small_bytes = 0, large_bytes = 0;
+    const uint64_t small = buffers_scratch(r->set, 0, &small_bytes);
+    const uint64_t large = buffers_scratch(r->set, 1, &large_bytes);
+    assert_int_equal(small_bytes, 40);
+    assert_int_equal(large_bytes, 5000);
+    assert_int_equal(small % BUFFERS_ALIGN, 0);
+    assert_int_equal(large % BUFFERS_ALIGN, 0);
+    assert_true(small >= large && small + 40 <= large + 5000 && small + 40 + 256 > large + 5000);
+    gpu_fill renewal = buffers_renewal(r->set, 0);
+    assert_true(renewal.at == large && renewal.width == 2 && renewal.count == 2500);
+    assert_int_equal(renewal.value, buffers_scratch_sentinel(SALT));
+    assert_int_equal(buffers_import(r->set, (uint64_t)(uintptr_t)r->staging, r->spans, &e), 0);
+    bytes_at(small)[5000 - (small - large)] ^= 1;
+    runner_verdict v = verify(r);
+    assert_int_equal(v.result, OUTCOME_OUT_OF_BOUNDS);
+    assert_non_null(strstr(v.text, "outside scratch 1 or a buffer in the same place"));
+}
+
 static void poison_covers_outputs_and_scratch_only(void **state)
 {
     rig *r = *state;
@@ -319,6 +352,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(outputs_go_back_to_staging, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_span_of_the_wrong_size_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(poison_covers_outputs_and_scratch_only, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(buffers_in_one_place_end_together, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_fingerprint_is_of_the_outputs_alone, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("buffers", tests, NULL, NULL);

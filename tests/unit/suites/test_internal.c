@@ -60,7 +60,7 @@ static void check_sum(const contract *c, const contract_shape *shape, const plan
     int32_t count = 0;
     memcpy(&count, total->args[2].bytes, sizeof count);
     assert_int_equal(count, parts->grid[0]);
-    assert_int_equal(steps->scratch_bytes[0], (int64_t)parts->grid[0] * 4);
+    assert_int_equal(steps->scratch[0].bytes, (int64_t)parts->grid[0] * 4);
     assert_int_equal(total->grid[0], 1);
 }
 
@@ -74,8 +74,8 @@ static void check_tiles(const contract *c, const contract_shape *shape, const pl
     memcpy(&count, steps->steps[1].args[2].bytes, sizeof count);
     assert_int_equal(count, steps->steps[0].grid[0]);
     assert_int_equal(count, steps->steps[2].grid[0]);
-    assert_int_equal(steps->scratch_bytes[0], (int64_t)count * 8);
-    assert_int_equal(steps->scratch_bytes[1], (int64_t)count * 8);
+    assert_int_equal(steps->scratch[0].bytes, (int64_t)count * 8);
+    assert_int_equal(steps->scratch[1].bytes, (int64_t)count * 8);
     assert_int_equal(steps->steps[1].grid[0], 1);
 }
 
@@ -88,8 +88,8 @@ static void check_segments(const contract *c, const contract_shape *shape, const
     assert_int_equal(steps->step_count, 2);
     const int64_t first = steps->steps[0].grid[0], second = steps->steps[1].grid[0];
     assert_true(first * 256 >= segments + 1 && first >= n / 4096);
-    assert_int_equal(steps->scratch_bytes[0], (segments + 1) * 4);
-    assert_true(steps->scratch_bytes[1] >= n / 4096 * 4);
+    assert_int_equal(steps->scratch[0].bytes, (segments + 1) * 4);
+    assert_true(steps->scratch[1].bytes >= n / 4096 * 4);
     assert_true(second * 32 >= segments && (second - 1) * 32 < segments);
 }
 
@@ -112,7 +112,7 @@ static void check_matrices(const contract *c, const contract_shape *shape, const
         int32_t parts = 0;
         memcpy(&parts, steps->steps[1].args[3].bytes, sizeof parts);
         assert_int_equal(parts, first->grid[1]);
-        assert_int_equal(steps->scratch_bytes[0], parts * m * n * 4);
+        assert_int_equal(steps->scratch[0].bytes, parts * m * n * 4);
         blocks /= parts;
     }
     const int64_t large = ((m + 127) / 128) * ((n + 127) / 128) * dim_of(c, shape, "batch");

@@ -57,17 +57,18 @@ static void a_step_has_every_number(void **state)
     plan *p = parse(
         c, "{'kernels':[{'entry':'k','grid':['rows','ceil_div(cols,256)'],'block':[32,'2*2',2],"
            "'shared':'cols*4','args':['y','x','s',{'i32':'-cols'},{'u64':'rows*cols'},"
-           "{'f32':'1.5'},{'f64':'eps'}]},"
-           "{'entry':'l','grid':['sm_count'],'block':['cc + on_emu'],'args':[]}],"
+           "{'f32':'1.5'},{'f64':'eps'},'z','none']},"
+           "{'entry':'l','grid':['sm_count'],'block':['cc + on_emu'],'args':[],"
+           "'cooperative':true}],"
            "'scratch':[{'name':'s','dtype':'f64','count':'rows'},"
            "{'name':'z','dtype':'i32','count':3,'init':'zero'},"
            "{'name':'none','dtype':'i32','count':0,'init':'zero'}]}");
     SCOPED(plan_steps_fini) plan_steps steps = {0};
     expand(c, p, &shape, &steps);
     assert_int_equal(steps.scratch_count, 3);
-    assert_int_equal(steps.scratch_bytes[0], 264);
-    assert_int_equal(steps.scratch_bytes[1], 12);
-    assert_int_equal(steps.scratch_bytes[2], 0);
+    assert_int_equal(steps.scratch[0].bytes, 264);
+    assert_int_equal(steps.scratch[1].bytes, 12);
+    assert_int_equal(steps.scratch[2].bytes, 0);
     assert_int_equal(steps.step_count, 3);
     assert_int_equal(steps.steps[0].kind, PLAN_STEP_ZERO);
     assert_int_equal(steps.steps[0].scratch, 1);
@@ -80,7 +81,8 @@ static void a_step_has_every_number(void **state)
     assert_memory_equal(k->grid, grid, sizeof grid);
     assert_memory_equal(k->block, block, sizeof block);
     assert_int_equal(k->shared, 4000);
-    assert_int_equal(k->arg_count, 7);
+    assert_int_equal(k->arg_count, 9);
+    assert_false(k->cooperative);
     assert_int_equal(k->args[0].kind, PLAN_ARG_TENSOR);
     assert_int_equal(k->args[0].index, 2);
     assert_int_equal(k->args[2].kind, PLAN_ARG_SCRATCH);
@@ -88,6 +90,101 @@ static void a_step_has_every_number(void **state)
     assert_int_equal(l->grid[0], 132);
     assert_int_equal(l->block[0], 90);
     assert_int_equal(l->shared, 0);
+    assert_true(l->cooperative);
+}
+
+#define REPEAT(times, kernel) \
+    "{'kernels':[{'repeat':" times ",'index':'t','kernels':[" kernel "]}]}"
+#define ROUND(args) "{'entry':'k','grid':['t + 1'],'block':[32],'args':[" args "]}"
+
+static int32_t i32_of(const plan_arg *arg)
+{
+    int32_t value;
+    memcpy(&value, arg->bytes, sizeof value);
+    return value;
+}
+
+static void a_repeat_gives_a_step_for_every_kernel_of_every_round(void **state)
+{
+    (void)state;
+    SCOPED(contract_destroy) contract *c = sample_contract();
+    SCOPED(plan_destroy)
+    plan *p = parse(c, "{'kernels':[{'entry':'before','grid':[1],'block':[1],'args':[]},"
+                       "{'repeat':'rows - 30','index':'t','kernels':["
+                       "{'entry':'a','grid':['t + 1'],'block':['32 * (t + 1)'],'shared':'t * 4',"
+                       "'args':[{'i32':'t'},{'view':'x','offset':'t * cols'}]},"
+                       "{'entry':'b','grid':[1],'block':[1],'args':[{'i32':'-t'}]}]},"
+                       "{'repeat':0,'index':'t','kernels':["
+                       "{'entry':'never','grid':[0],'block':[0],'args':[]}]},"
+                       "{'entry':'after','grid':[1],'block':[1],'args':[]}]}");
+    SCOPED(plan_steps_fini) plan_steps steps = {0};
+    expand(c, p, &shape, &steps);
+    assert_int_equal(steps.step_count, 8);
+    assert_string_equal(steps.steps[0].entry, "before");
+    assert_string_equal(steps.steps[7].entry, "after");
+    for (uint32_t t = 0; t < 3; t++) {
+        const plan_step *a = &steps.steps[1 + 2 * t], *b = &steps.steps[2 + 2 * t];
+        assert_string_equal(a->entry, "a");
+        assert_string_equal(a->pointer, "/kernels/1/kernels/0");
+        assert_string_equal(b->pointer, "/kernels/1/kernels/1");
+        assert_int_equal(a->grid[0], t + 1);
+        assert_int_equal(a->block[0], 32 * (t + 1));
+        assert_int_equal(a->shared, 4 * t);
+        assert_int_equal(i32_of(&a->args[0]), t);
+        assert_int_equal(i32_of(&b->args[0]), -(int32_t)t);
+        assert_int_equal(a->args[1].kind, PLAN_ARG_TENSOR);
+        assert_int_equal(a->args[1].offset, (uint64_t)t * 1000 * 2);
+    }
+    size_t count = 0;
+    plan_entries(p, &count);
+    assert_int_equal(count, 5);
+}
+
+/* A buffer is cleared right before the first kernel that gets it; buffers whose lives do not overlap share. */
+static void scratch_is_cleared_and_placed_by_its_life(void **state)
+{
+    (void)state;
+    SCOPED(contract_destroy) contract *c = sample_contract();
+    SCOPED(plan_destroy)
+    plan *p = parse(c, "{'scratch':[{'name':'s','dtype':'f32','count':10},"
+                       "{'name':'u','dtype':'f32','count':10},"
+                       "{'name':'z','dtype':'f32','count':20,'init':'zero'},"
+                       "{'name':'idle','dtype':'f32','count':5,'init':'zero'}],"
+                       "'kernels':[{'entry':'a','grid':[1],'block':[1],'args':['s']},"
+                       "{'entry':'b','grid':[1],'block':[1],'args':['s','u']},"
+                       "{'entry':'c','grid':[1],'block':[1],'args':['u',"
+                       "{'view':'z','offset':19}]}]}");
+    SCOPED(plan_steps_fini) plan_steps steps = {0};
+    expand(c, p, &shape, &steps);
+    assert_int_equal(steps.step_count, 4);
+    assert_int_equal(steps.steps[2].kind, PLAN_STEP_ZERO);
+    assert_int_equal(steps.steps[2].scratch, 2);
+    assert_int_equal(steps.steps[3].args[1].offset, 76);
+    assert_int_equal(steps.place_count, 2);
+    assert_int_equal(steps.scratch[0].place, steps.scratch[2].place);
+    assert_int_not_equal(steps.scratch[1].place, steps.scratch[2].place);
+    assert_true(steps.scratch[2].inherits);
+    assert_false(steps.scratch[0].inherits || steps.scratch[1].inherits);
+    assert_int_equal(steps.scratch[2].first, 2);
+    assert_int_equal(steps.scratch[2].last, 3);
+    assert_int_equal(steps.scratch[1].last, 3);
+    assert_int_equal(steps.place_bytes[0] + steps.place_bytes[1], 120);
+}
+
+/* 2,000 rounds with 200,000 bytes each fit into 25 % of a million, since one is dead when the next lives. */
+static void what_is_not_alive_together_may_be_larger_than_memory(void **state)
+{
+    (void)state;
+    SCOPED(contract_destroy) contract *c = sample_contract();
+    SCOPED(plan_destroy)
+    plan *p = parse(c, "{'scratch':[{'name':'s','dtype':'u8','count':200000},"
+                       "{'name':'u','dtype':'u8','count':200000}],"
+                       "'kernels':[{'entry':'a','grid':[1],'block':[1],'args':['s']},"
+                       "{'entry':'b','grid':[1],'block':[1],'args':['u']}]}");
+    SCOPED(plan_steps_fini) plan_steps steps = {0};
+    expand(c, p, &shape, &steps);
+    assert_int_equal(steps.place_count, 1);
+    assert_int_equal(steps.place_bytes[0], 200000);
 }
 
 static void values_are_little_endian_bytes(void **state)
@@ -154,7 +251,7 @@ static void faults_at_a_shape_have_a_pointer_and_the_shape(void **state)
          "/scratch/0/count", "negative"},
         {"{'scratch':[{'name':'s','dtype':'f32','count':62500},{'name':'t','dtype':'u8','count':1}]"
          ","
-         "'kernels':[{'entry':'k','grid':[1],'block':[1],'args':[]}]}",
+         "'kernels':[{'entry':'k','grid':[1],'block':[1],'args':['s','t']}]}",
          "/scratch/1/count", "25 %"},
         {"{'scratch':[{'name':'s','dtype':'f64','count':9223372036854775807}],"
          "'kernels':[{'entry':'k','grid':[1],'block':[1],'args':[]}]}",
@@ -166,6 +263,19 @@ static void faults_at_a_shape_have_a_pointer_and_the_shape(void **state)
         {"{'kernels':[{'entry':'k','grid':[1],'block':[1],'args':[]}],'variants':[{'when':'rows',"
          "'kernels':[{'entry':'k','grid':[0],'block':[1],'args':[]}]}]}",
          "/variants/0/kernels/0/grid/0", "size is 0"},
+        {REPEAT("'rows-34'", ROUND("")), "/kernels/0/repeat", "-1 times"},
+        {REPEAT("16385", ROUND("")), "/kernels/0/repeat", "16385 times; 0 to 16384"},
+        {REPEAT("9223372036854775807", ROUND("")), "/kernels/0/repeat", "0 to 16384"},
+        {REPEAT("'9223372036854775807 + rows'", ROUND("")), "/kernels/0/repeat", "64 bits"},
+        {REPEAT("8193", ROUND("") "," ROUND("")), "/kernels/0/kernels/0", "more than 16384"},
+        {ARGS("{'view':'x','offset':33000}"), "/kernels/0/args/0/offset",
+         "element 33000 of x, which has 33000"},
+        {ARGS("{'view':'x','offset':'-1'}"), "/kernels/0/args/0/offset", "element -1 of x"},
+        {ARGS("'y',{'view':'x','offset':'rows * 9223372036854775807'}"), "/kernels/0/args/1/offset",
+         "64 bits"},
+        {"{'scratch':[{'name':'s','dtype':'f32','count':4}],'kernels':[{'entry':'k','grid':[1],"
+         "'block':[1],'args':[{'view':'s','offset':4}]}]}",
+         "/kernels/0/args/0/offset", "element 4 of s, which has 4"},
     };
     SCOPED(contract_destroy) contract *c = sample_contract();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -180,13 +290,26 @@ static void faults_at_a_shape_have_a_pointer_and_the_shape(void **state)
         assert_int_equal(steps.step_count, 77);
         assert_string_equal(fault.pointer, rows[i].pointer);
         assert_non_null(strstr(fault.text, rows[i].cause));
-        assert_non_null(strstr(fault.text, "(at rows=33 cols=1000)"));
+        assert_non_null(strstr(fault.text, "(at rows=33 cols=1000"));
     }
 }
 
 #define TWO_SCRATCH                                                                              \
     "{'scratch':[{'name':'s','dtype':'f32','count':62500},{'name':'t','dtype':'u8','count':0}]," \
     "'kernels':[{'entry':'k','grid':[1],'block':[1],'args':[]}]}"
+
+static void a_fault_inside_a_repeat_tells_the_round(void **state)
+{
+    (void)state;
+    SCOPED(contract_destroy) contract *c = sample_contract();
+    SCOPED(plan_destroy)
+    plan *p = parse(c, REPEAT("100", ROUND("{'view':'x','offset':'t * cols'}")));
+    plan_fault fault = {{0}, {0}};
+    plan_steps steps = {0};
+    assert_int_equal(plan_expand(p, c, &shape, &device, &steps, &fault), -1);
+    assert_string_equal(fault.pointer, "/kernels/0/kernels/0/args/0/offset");
+    assert_non_null(strstr(fault.text, "(at rows=33 cols=1000, t=33)"));
+}
 
 static void limits_are_allowed_exactly(void **state)
 {
@@ -205,16 +328,27 @@ static void limits_are_allowed_exactly(void **state)
     }
 }
 
+static void the_most_launches_are_allowed(void **state)
+{
+    (void)state;
+    SCOPED(contract_destroy) contract *c = sample_contract();
+    SCOPED(plan_destroy) plan *p = parse(c, REPEAT("8192", ROUND("{'i32':'t'}") "," ROUND("")));
+    SCOPED(plan_steps_fini) plan_steps steps = {0};
+    expand(c, p, &shape, &steps);
+    assert_int_equal(steps.step_count, PLAN_LAUNCHES_MAX);
+    assert_int_equal(i32_of(&steps.steps[PLAN_LAUNCHES_MAX - 2].args[0]), 8191);
+}
+
 static void the_first_variant_that_holds_replaces_the_kernels(void **state)
 {
     (void)state;
-    static const char text[] = "{'kernels':[{'entry':'plain','grid':[1],'block':[1],'args':[]}],"
+    static const char text[] = "{'kernels':[{'entry':'plain','grid':[1],'block':[1],'args':['s']}],"
                                "'scratch':[{'name':'s','dtype':'u8','count':1,'init':'zero'}],"
                                "'variants':[{'when':'cols % 8 == 0 && cols <= 64','kernels':"
-                               "[{'entry':'small','grid':[1],'block':[1],'args':[]}]},"
+                               "[{'entry':'small','grid':[1],'block':[1],'args':['s']}]},"
                                "{'when':'cols % 8 == 0','kernels':["
-                               "{'entry':'wide','grid':[1],'block':[1],'args':[]},"
-                               "{'entry':'wide2','grid':[1],'block':[1],'args':[]}]}]}";
+                               "{'entry':'wide','grid':[1],'block':[1],'args':['s']},"
+                               "{'entry':'wide2','grid':[1],'block':[1],'args':['s']}]}]}";
     static const struct {
         int64_t cols;
         const char *entry;
@@ -263,9 +397,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_has_every_number),
+        cmocka_unit_test(a_repeat_gives_a_step_for_every_kernel_of_every_round),
+        cmocka_unit_test(scratch_is_cleared_and_placed_by_its_life),
+        cmocka_unit_test(what_is_not_alive_together_may_be_larger_than_memory),
         cmocka_unit_test(values_are_little_endian_bytes),
         cmocka_unit_test(faults_at_a_shape_have_a_pointer_and_the_shape),
+        cmocka_unit_test(a_fault_inside_a_repeat_tells_the_round),
         cmocka_unit_test(limits_are_allowed_exactly),
+        cmocka_unit_test(the_most_launches_are_allowed),
         cmocka_unit_test(the_first_variant_that_holds_replaces_the_kernels),
         cmocka_unit_test(an_empty_output_means_no_steps_whatever_the_plan_says),
         cmocka_unit_test(releasing_twice_is_fine),

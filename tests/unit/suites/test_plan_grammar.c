@@ -17,9 +17,11 @@
 
 #define KERNEL                                                                      \
     "{'entry':'k','grid':['rows',1],'block':[32],'shared':0,'args':['x',{'i32':5}," \
-    "{'u32':'rows'},{'i64':1},{'u64':2},{'f32':'eps'},{'f64':1e-5}]}"
-#define FULL                                                                                  \
-    "{'kernels':[" KERNEL "],'scratch':[{'name':'s','dtype':'f32','count':1,'init':'zero'}]," \
+    "{'u32':'rows'},{'i64':1},{'u64':2},{'f32':'eps'},{'f64':1e-5},"                \
+    "{'view':'x','offset':'rows'}],'cooperative':true}"
+#define FULL                                                                 \
+    "{'kernels':[" KERNEL ",{'repeat':'rows','index':'t','kernels':[" KERNEL \
+    "]}],'scratch':[{'name':'s','dtype':'f32','count':1,'init':'zero'}],"    \
     "'variants':[{'when':'rows>1','kernels':[" KERNEL "]}]}"
 
 static json *tree(const char *quoted)

@@ -50,7 +50,7 @@ static void a_full_plan_is_read(void **state)
     assert_non_null(p);
     assert_int_equal(p->kernels.count, 2);
     assert_int_equal(p->node_count, 6);
-    const plan_kernel *a = &p->kernels.items[0];
+    const plan_kernel *a = &p->kernels.items[0].kernels[0];
     assert_int_equal(a->grid_count, 3);
     assert_non_null(a->shared);
     assert_int_equal(a->arg_count, 11);
@@ -61,13 +61,44 @@ static void a_full_plan_is_read(void **state)
     assert_true(a->args[9].literal == 1e-5);
     assert_true(p->scratch[0].zero);
     assert_false(p->scratch[1].zero);
-    assert_string_equal(p->variants[0].kernels.items[1].pointer, "/variants/0/kernels/1");
+    assert_string_equal(p->variants[0].kernels.items[1].kernels[0].pointer,
+                        "/variants/0/kernels/1");
     size_t count = 0;
     const char *const *entries = plan_entries(p, &count);
     assert_int_equal(count, 3);
     assert_string_equal(entries[0], "a");
     assert_string_equal(entries[1], "b");
     assert_string_equal(entries[2], "c");
+}
+
+static void a_repeat_has_its_kernels_and_a_variable(void **state)
+{
+    (void)state;
+    plan_fault fault = {{0}, {0}};
+    SCOPED(contract_destroy) contract *c = sample_contract();
+    SCOPED(plan_destroy)
+    plan *p = parse(c,
+                    "{'kernels':[{'repeat':'rows','index':'t','kernels':["
+                    "{'entry':'a','grid':['t + 1'],'block':[1],'args':[{'view':'x','offset':'t'}]},"
+                    "{'entry':'b','grid':[1],'block':[1],'args':[],'cooperative':true}]},"
+                    "{'repeat':3,'index':'t','kernels':["
+                    "{'entry':'a','grid':[1],'block':[1],'args':[{'i64':'t'}]}]}]}",
+                    &fault);
+    if (p == NULL)
+        print_error("%s: %s\n", fault.pointer, fault.text);
+    assert_non_null(p);
+    assert_int_equal(p->kernels.count, 2);
+    assert_int_equal(p->node_count, 5);
+    const plan_node *first = &p->kernels.items[0];
+    assert_non_null(first->repeat);
+    assert_string_equal(first->index, "t");
+    assert_string_equal(first->pointer, "/kernels/0");
+    assert_int_equal(first->count, 2);
+    assert_string_equal(first->kernels[1].pointer, "/kernels/0/kernels/1");
+    assert_true(first->kernels[1].cooperative);
+    assert_false(first->kernels[0].cooperative);
+    assert_non_null(first->kernels[0].args[0].offset);
+    assert_int_equal(first->kernels[0].args[0].kind, PLAN_ARG_TENSOR);
 }
 
 typedef struct row {
@@ -88,6 +119,10 @@ static void check(const contract *c, const row *r)
     assert_non_null(strstr(fault.text, r->cause));
 }
 
+#define SIMPLE      "{'entry':'k','grid':[1],'block':[1],'args':[]}"
+#define REPEATED(x) "{'kernels':[{" x "}]}"
+#define ONE(x)      "{'kernels':[{'entry':'k','grid':[1],'block':[1]," x "}]}"
+
 static void faults_of_structure_have_a_pointer(void **state)
 {
     (void)state;
@@ -101,6 +136,40 @@ static void faults_of_structure_have_a_pointer(void **state)
         {"{'kernels':{}}", "/kernels", "expected an array"},
         {"{'kernels':[5]}", "/kernels/0", "entry, grid, block and args"},
         {"{'kernel':[]}", "/kernel", "did you mean 'kernels'"},
+        {REPEATED("'index':'t','kernels':[" SIMPLE "]"), "/kernels/0/index", "unknown key"},
+        {REPEATED("'repeat':2,'index':'t','kernels':[]"), "/kernels/0/kernels", "0 entries"},
+        {REPEATED("'repeat':2,'kernels':[" SIMPLE "]"), "/kernels/0", "'index' is missing"},
+        {REPEATED("'repeat':2,'index':'t'"), "/kernels/0", "'kernels' is missing"},
+        {REPEATED("'repeat':2.5,'index':'t','kernels':[" SIMPLE "]"), "/kernels/0/repeat",
+         "an integer"},
+        {REPEATED("'repeat':'t','index':'t','kernels':[" SIMPLE "]"), "/kernels/0/repeat",
+         "unknown variable t"},
+        {REPEATED("'repeat':2,'index':'rows','kernels':[" SIMPLE "]"), "/kernels/0/index",
+         "already taken"},
+        {REPEATED("'repeat':2,'index':'x','kernels':[" SIMPLE "]"), "/kernels/0/index",
+         "already taken"},
+        {REPEATED("'repeat':2,'index':'sm_count','kernels':[" SIMPLE "]"), "/kernels/0/index",
+         "already taken"},
+        {REPEATED("'repeat':2,'index':'2t','kernels':[" SIMPLE "]"), "/kernels/0/index",
+         "is no name"},
+        {REPEATED("'repeat':2,'index':'t','kernels':[{'repeat':2,'index':'u','kernels':[" SIMPLE
+                  "]}]"),
+         "/kernels/0/kernels/0", "holds kernels, not repeats"},
+        {REPEATED("'repeat':2,'index':'t','entry':'k','kernels':[" SIMPLE "]"), "/kernels/0/entry",
+         "unknown key"},
+        {"{'kernels':[{'entry':'k','grid':['t'],'block':[1],'args':[]}]}", "/kernels/0/grid/0",
+         "unknown variable t"},
+        {"{'kernels':[{'repeat':2,'index':'t','kernels':[" SIMPLE
+         "]},{'entry':'k','grid':['t'],'block':[1],'args':[]}]}",
+         "/kernels/1/grid/0", "unknown variable t"},
+        {ONE("'cooperative':1,'args':[]"), "/kernels/0/cooperative", "true or false"},
+        {ONE("'args':[{'view':'x'}]"), "/kernels/0/args/0", "'offset' is missing"},
+        {ONE("'args':[{'view':'x','offset':1.5}]"), "/kernels/0/args/0/offset", "an integer"},
+        {ONE("'args':[{'view':'nobody','offset':1}]"), "/kernels/0/args/0/view",
+         "no tensor or scratch is called 'nobody'"},
+        {ONE("'args':[{'view':'rows','offset':1}]"), "/kernels/0/args/0/view", "is a number"},
+        {ONE("'args':[{'view':'x','offset':1,'i32':2}]"), "/kernels/0/args/0/i32", "unknown key"},
+        {ONE("'args':[{'offset':1}]"), "/kernels/0/args/0/offset", "unknown key"},
         {"{'kernels':[{'entry':'k','grid':[1],'block':[1]}]}", "/kernels/0", "'args' is missing"},
         {"{'kernels':[{'entry':'k','block':[1],'args':[]}]}", "/kernels/0", "'grid' is missing"},
         {"{'kernels':[{'grid':[1],'block':[1],'args':[]}]}", "/kernels/0", "'entry' is missing"},
@@ -310,6 +379,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_full_plan_is_read),
+        cmocka_unit_test(a_repeat_has_its_kernels_and_a_variable),
         cmocka_unit_test(faults_of_structure_have_a_pointer),
         cmocka_unit_test(faults_of_numbers_have_a_pointer),
         cmocka_unit_test(faults_of_arguments_tell_what_to_write),
