@@ -117,7 +117,7 @@ static int choose_mode(duel *d, double candidate_ms, double floor_ms, err *e)
     double fastest = fmin(candidate_ms, d->ask->baseline_ms);
     d->chained = fastest < fmax(long_ms, floors_long * floor_ms);
     d->keeps_left = d->chained ? CHAINS_CHECKED : SAMPLES_CHECKED;
-    return measure_slots(d->p, fastest * 1e3, &d->slots, e);
+    return measure_slots(d->p, d->ask->c, fastest * 1e3, &d->slots, e);
 }
 
 static int estimate(duel *d, err *e)

@@ -15,9 +15,28 @@
 #include "common/xalloc.h"
 #include "suites/cases.h"
 
-enum { MEASURE_DEADLINE_MS = 60000, UNTIMED = 3 };
+enum {
+    MEASURE_DEADLINE_MS = 60000,
+    UNTIMED = 3,
+    NODES_KEPT_MAX = 131072 /* launches in all graphs of a candidate together */
+};
 
-int measure_slots(const pipeline *p, double estimate_us, int64_t *out, err *e)
+/* most_slots: how many graphs of the plan are kept at once, at least two. */
+static uint32_t most_slots(const pipeline *p, const candidate *c)
+{
+    plan_fault fault;
+    SCOPED(plan_steps_fini) plan_steps steps = {0};
+    if (c == NULL ||
+        plan_expand(c->plan, p->terms, &p->terms->benchmark, &p->facts->limits, &steps, &fault) <
+            0 ||
+        steps.step_count == 0) {
+        return CE_TIMING_SLOTS_MAX;
+    }
+    const size_t most = NODES_KEPT_MAX / steps.step_count;
+    return most < 2 ? 2 : most < CE_TIMING_SLOTS_MAX ? (uint32_t)most : CE_TIMING_SLOTS_MAX;
+}
+
+int measure_slots(const pipeline *p, const candidate *c, double estimate_us, int64_t *out, err *e)
 {
     int64_t bytes = 0;
     if (roofline_bytes(p->terms, &p->terms->benchmark, &bytes, e) != 0) {
@@ -30,7 +49,8 @@ int measure_slots(const pipeline *p, double estimate_us, int64_t *out, err *e)
         return err_set(e, ERR_LIMIT, "the benchmark shape of %s does not fit the device",
                        p->spec->problem);
     }
-    *out = slots;
+    const uint32_t most = most_slots(p, c);
+    *out = slots < most ? slots : most;
     return 0;
 }
 
@@ -151,7 +171,8 @@ static int solo_compare(solo *s, runner_verdict *verdict, err *e)
 
 static int solo_run(solo *s, int64_t number, runner_verdict *verdict, err *e)
 {
-    if (measure_slots(s->t->p, 0.0, &s->slots, e) != 0 || solo_arm(s, number, verdict, e) != 0) {
+    if (measure_slots(s->t->p, s->t->c, 0.0, &s->slots, e) != 0 ||
+        solo_arm(s, number, verdict, e) != 0) {
         return -1;
     }
     if (verdict_is_ok(verdict) && solo_block(s, verdict, e) != 0) {
@@ -331,7 +352,7 @@ int measure_baseline(const pipeline *p, lane *held, stage_record *record, baseli
     judge_baseline_request request = {.shape = &p->terms->benchmark,
                                       .seed = trial_seed(p->spec, "baseline", 0),
                                       .samples = MEASURE_SAMPLES};
-    if (measure_slots(p, 0.0, &request.slots, e) != 0 ||
+    if (measure_slots(p, NULL, 0.0, &request.slots, e) != 0 ||
         recall_baseline(p, &key, &stored, &cache, e) != 0) {
         return -1;
     }

@@ -18,8 +18,9 @@
 
 enum { MEASURE_SAMPLES = 100, MEASURE_SHORT = 20 /* samples of an estimate */ };
 
-/* measure_slots: K at the benchmark shape; estimate_us <= 0: unknown. ERR_LIMIT when it does not fit. */
-int measure_slots(const pipeline *p, double estimate_us, int64_t *out, err *e);
+/* measure_slots: K at the benchmark shape; estimate_us <= 0: unknown. A candidate (NULL: none) with thousands of
+ * launches gets fewer: K graphs of its plan must be kept. ERR_LIMIT when it does not fit. */
+int measure_slots(const pipeline *p, const candidate *c, double estimate_us, int64_t *out, err *e);
 json *measure_samples_json(const double *samples, size_t count);
 
 typedef struct measure_short {

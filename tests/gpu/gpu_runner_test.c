@@ -251,6 +251,56 @@ static const char big_block[] = "{\"kernels\":[{\"entry\":\"add\",\"grid\":[1],\
 static const char no_entry[] = "{\"kernels\":[{\"entry\":\"absent\",\"grid\":[1],\"block\":[32],"
                                "\"args\":[\"a\",\"b\",\"y\",{\"i32\":\"n\"}]}]}";
 
+/* Plans that do the same sum in other ways. */
+#define SUM(a, b, y)                                                                              \
+    "{\"entry\":\"add\",\"grid\":[\"ceil_div(n, 256)\"],\"block\":[256],\"args\":[" a "," b "," y \
+    ",{\"i32\":\"n\"}]}"
+#define FLOATS(name, init) \
+    "{\"name\":\"" name "\",\"dtype\":\"f32\",\"count\":\"n\",\"init\":\"" init "\"}"
+#define VIEW(name, size) "{\"view\":\"" name "\",\"offset\":\"t * " #size "\"}"
+#define PIECES(size)                                                                     \
+    "{\"kernels\":[{\"repeat\":\"ceil_div(n, " #size                                     \
+    ")\",\"index\":\"t\",\"kernels\":[{\"entry\":\"add\",\"grid\":[\"ceil_div(" #size    \
+    ", 256)\"],\"block\":[256],\"args\":[" VIEW("a", size) "," VIEW("b", size) "," VIEW( \
+        "y", size) ",{\"i32\":\"min(" #size ", n - t * " #size ")\"}]}]}]}"
+#define ONE(entry, grid, rest)                                 \
+    "{\"kernels\":[{\"entry\":\"" entry "\",\"grid\":[\"" grid \
+    "\"],\"block\":[256],\"args\":[\"a\",\"b\",\"y\",{\"i32\":\"n\"}]," rest "}]}"
+
+static const char in_pieces[] = PIECES(4096);
+static const char in_most_pieces[] = PIECES(64); /* 15,626 launches; 16,384 are allowed */
+static const char view_past_end[] =
+    "{\"kernels\":[{\"entry\":\"add\",\"grid\":[1],\"block\":[256],\"args\":[\"a\",\"b\","
+    "{\"view\":\"y\",\"offset\":\"n\"},{\"i32\":0}]}]}";
+static const char too_many[] = "{\"kernels\":[{\"repeat\":\"n\",\"index\":\"t\",\"kernels\":[" SUM(
+    "\"a\"", "\"b\"", "\"y\"") "]}]}";
+/* s and v share a place, u has its own; zero + the sum is the sum. */
+static const char shared_places[] =
+    "{\"scratch\":[" FLOATS("s", "none") "," FLOATS("u", "none") "," FLOATS("v", "none") "," FLOATS(
+        "zero",
+        "zero") "],\"kernels\":[" SUM("\"a\"", "\"b\"",
+                                      "\"s\"") "," SUM("\"s\"", "\"zero\"",
+                                                       "\"u\"") "," SUM("\"u\"", "\"zero\"",
+                                                                        "\"v\"") "," SUM("\"v\"",
+                                                                                         "\"zero\"",
+                                                                                         "\"y\"") "]}";
+/* v was never written: what lies in its place is the sum that s held. */
+static const char left_in_place[] =
+    "{\"scratch\":[" FLOATS("s", "none") "," FLOATS("v", "none") "," FLOATS(
+        "zero", "zero") "],\"kernels\":[" SUM("\"a\"", "\"b\"",
+                                              "\"s\"") "," SUM("\"s\"", "\"zero\"",
+                                                               "\"y\"") "," SUM("\"v\"", "\"zero\"",
+                                                                                "\"y\"") "]}";
+static const char together[] = ONE("add_in_turns", "sm_count", "\"cooperative\":true");
+static const char too_many_together[] =
+    ONE("add_in_turns", "sm_count * 64", "\"cooperative\":true");
+static const char tile_of_100_kib[] = ONE("add_shared", "ceil_div(n, 256)", "\"shared\":102400");
+static const char all_shared[] =
+    ONE("add_shared", "ceil_div(n, 256)", "\"shared\":\"(cc >= 90 ? 232448 : 166912) - 1024\"");
+static const char too_much_shared[] =
+    ONE("add_shared", "ceil_div(n, 256)", "\"shared\":\"(cc >= 90 ? 232448 : 166912) - 1023\"");
+static const char above_the_device[] = ONE("add", "ceil_div(n, 256)", "\"shared\":232449");
+
 static const check_case cases[] = {
     {"a right candidate is ok", "add", NULL, OUTCOME_OK, "", DEADLINE_MS, false},
     {"an unwritten last element keeps its sentinel", "add_all_but_last", NULL, OUTCOME_OK, "",
@@ -282,6 +332,27 @@ static const check_case cases[] = {
      DEADLINE_MS, false},
     {"a block of 2048 is plan_invalid", NULL, big_block, OUTCOME_PLAN_INVALID, "/kernels/0/block/0",
      DEADLINE_MS, false},
+    {"a repeat over views gives the sum", NULL, in_pieces, OUTCOME_OK, "", -DEADLINE_MS, false},
+    {"15,626 launches give the sum", NULL, in_most_pieces, OUTCOME_OK, "", 30000, false},
+    {"a view past the end is plan_invalid", NULL, view_past_end, OUTCOME_PLAN_INVALID,
+     "/kernels/0/args/2/offset", DEADLINE_MS, false},
+    {"a million launches are plan_invalid", NULL, too_many, OUTCOME_PLAN_INVALID,
+     "/kernels/0/repeat", DEADLINE_MS, false},
+    {"scratch buffers in one place give the sum", NULL, shared_places, OUTCOME_OK, "", -DEADLINE_MS,
+     false},
+    {"what another buffer left in the place shows", NULL, left_in_place, OUTCOME_UNINITIALISED,
+     VERDICT_LEFTOVERS, -DEADLINE_MS, false},
+    {"blocks wait for each other in a cooperative launch", NULL, together, OUTCOME_OK, "",
+     -DEADLINE_MS, false},
+    {"a cooperative grid too large is plan_invalid", NULL, too_many_together, OUTCOME_PLAN_INVALID,
+     "/kernels/0/grid", DEADLINE_MS, false},
+    {"a tile of 100 KiB of shared memory works", NULL, tile_of_100_kib, OUTCOME_OK, "",
+     -DEADLINE_MS, false},
+    {"all shared memory of the device works", NULL, all_shared, OUTCOME_OK, "", DEADLINE_MS, false},
+    {"one byte more than beside the static is plan_invalid", NULL, too_much_shared,
+     OUTCOME_PLAN_INVALID, "/kernels/0/shared", DEADLINE_MS, false},
+    {"more shared memory than the device has is plan_invalid", NULL, above_the_device,
+     OUTCOME_PLAN_INVALID, "/kernels/0/shared", DEADLINE_MS, false},
     {"an absent entry is launch_failed", NULL, no_entry, OUTCOME_LAUNCH_FAILED, "entry",
      DEADLINE_MS, false},
 };
@@ -404,12 +475,11 @@ static int time_armed(const bench *b, const stage *s, runner_proc *p, int64_t de
     return verdict_is_ok(&t->verdict) ? runner_proc_disarm(p, &t->verdict, e) : 0;
 }
 
-static bool time_once(const bench *b, const stage *s, const char *entry, runner_timing *t,
+static bool time_plan(const bench *b, const stage *s, const char *text, runner_timing *t,
                       sight *out)
 {
     err e = {0};
     runner_verdict v;
-    SCOPED(scoped_free) char *text = plan_for(entry);
     SCOPED(runner_proc_destroy) runner_proc *p = start(b, out);
     if (p == NULL || !load(b, p, text, &v, out))
         return false;
@@ -418,6 +488,13 @@ static bool time_once(const bench *b, const stage *s, const char *entry, runner_
         return false;
     }
     return time_armed(b, s, p, 60000, t, &e) == 0 ? true : error("time", &e, out);
+}
+
+static bool time_once(const bench *b, const stage *s, const char *entry, runner_timing *t,
+                      sight *out)
+{
+    SCOPED(scoped_free) char *text = plan_for(entry);
+    return time_plan(b, s, text, t, out);
 }
 
 static void input_protected_while_timed(const bench *b, const stage *s, sight *out)
@@ -488,6 +565,49 @@ static void copy_is_timed_twice(const bench *b, const stage *s, sight *first, si
     second->good = b->mock || (ratio > 0.95 && ratio < 1.05);
 }
 
+/* A plan's graph is replayed, whatever its size: what one launch costs on the GPU. */
+static void plan_is_timed(const bench *b, const stage *s, const char *text, double launches,
+                          sight *out)
+{
+    uint32_t last = 0;
+    SCOPED(runner_timing_fini) runner_timing t = {0};
+    if (!time_plan(b, s, text, &t, out))
+        return;
+    if (t.verdict.result != OUTCOME_OK || t.samples == NULL) {
+        describe(&t.verdict, out);
+        return;
+    }
+    const double us = median_of(&t) * 1e3;
+    const size_t wrong = count_wrong(s, false, s->elements, &last);
+    snprintf(out->text, sizeof out->text,
+             "median %.1f us (p5 %.1f, p95 %.1f), %.2f us a launch, %lld releases void, %lld "
+             "suspect, %zu wrong",
+             us, stats_quantile(t.samples, t.sample_count, 0.05) * 1e3,
+             stats_quantile(t.samples, t.sample_count, 0.95) * 1e3, us / launches,
+             (long long)t.voided, (long long)t.suspect, wrong);
+    out->good = wrong == 0 && t.suspect == 0 && (b->mock || us / launches < 5);
+}
+
+static void most_launches_are_timed(const bench *b, const stage *s, sight *out)
+{
+    plan_is_timed(b, s, in_most_pieces, 15626, out);
+}
+
+static void some_launches_are_timed(const bench *b, const stage *s, sight *out)
+{
+    plan_is_timed(b, s, in_pieces, 245, out);
+}
+
+static void a_cooperative_launch_is_timed(const bench *b, const stage *s, sight *out)
+{
+    plan_is_timed(b, s, together, 2, out);
+}
+
+static void places_are_timed(const bench *b, const stage *s, sight *out)
+{
+    plan_is_timed(b, s, shared_places, 5, out);
+}
+
 /* ---- report ---- */
 
 static void put(bench *b, const char *name, const sight *s, int64_t ms)
@@ -532,6 +652,19 @@ static void run_checks(bench *b)
     run_simple(b, "a second check has read-only inputs", check_twice, &s);
     run_simple(b, "a check costs milliseconds", checks_are_quick, &s);
     run_simple(b, "an image that is none is launch_failed", run_bad_image, &s);
+}
+
+static void run_plan_timing(bench *b)
+{
+    SCOPED(stage_fini) stage s = {0};
+    if (!stage_init(&s, b, SMALL, 3)) {
+        b->failed++;
+        return;
+    }
+    run_simple(b, "a cooperative launch is timed", a_cooperative_launch_is_timed, &s);
+    run_simple(b, "scratch in one place is timed", places_are_timed, &s);
+    run_simple(b, "a plan of 245 launches is timed", some_launches_are_timed, &s);
+    run_simple(b, "a plan of 15,626 launches is timed", most_launches_are_timed, &s);
 }
 
 static void run_timing(bench *b)
@@ -626,6 +759,7 @@ static int run(bench *b)
     buf_puts(&b->report, "| result | case | ms | seen |\n|---|---|---|---|\n");
     run_checks(b);
     run_timing(b);
+    run_plan_timing(b);
     printf("%d ok, %d failed\n", b->passed, b->failed);
     buf_printf(&b->report, "\n%d ok, %d failed\n", b->passed, b->failed);
     if (b->options.out != NULL &&

@@ -8,8 +8,14 @@
  * ticket and waits once. Should the queue fill up before that, the host blocks, the spin kernel gives
  * up after its own time-out and marks the release void; the next one is half as long.
  *
+ * A graph of thousands of launches may fill the launch queue by itself. When even one sample outruns the
+ * spin kernel, releases are no longer held: each begins with an untimed call, and while the GPU works on
+ * that, the host queues the next. A host slower than the GPU would then add to the time, never take
+ * from it.
+ *
  * A chain is built from child graphs between two event nodes; which events those record is set anew
- * before each launch.
+ * before each launch. Calls of so many nodes that their chain would be too large are launched one after
+ * another between two events of the stream.
  *
  * SPDX-License-Identifier: MIT */
 #include "agent-node/runner/timing/ce_timing.h"
@@ -22,6 +28,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent-node/runner/timing/calm.h"
 #include "agent-node/runner/timing/cuda_api.h"
 #include "agent-node/runner/timing/distinct.h"
 #include "agent-node/runner/timing/kernels_ptx.h"
@@ -29,17 +36,16 @@
 enum {
     PAIRS_MAX = 100,   /* event pairs of one release; the floor measurement needs 100 */
     SPARE = PAIRS_MAX, /* the pair of an untimed chain */
-    SETTLE_MEDIANS = 10,
     SETTLE_SAMPLES = 5,
     FLUSH_THREADS = 256,
     FLUSH_BLOCKS_PER_SM = 8,
     VOIDS_MAX = 12,
+    CHAIN_NODES_MAX = 65536,
     WARMUP_MS = 200,
     WARMUP_CAP_MS = 3000,
     DEADLINE_MS = 60000
 };
 
-static const double settled = 0.02;     /* the last medians move by less */
 static const double clock_slack = 0.01; /* of the host's clock against the events' */
 
 static const uint64_t spin_limit_ns = 2000000000ull;
@@ -70,6 +76,8 @@ struct ce_timing {
     unsigned int flush_blocks;
     uint32_t ticket;
     uint32_t per_release; /* samples of the next release at most */
+    bool unheld;          /* not even one sample fits behind the spin kernel */
+    double released_ms;   /* when the flag was set */
     uint64_t calls;       /* made so far: the next one uses slot calls % K */
     int64_t deadline;     /* µs, monotonic */
     bool warm;            /* the block under way */
@@ -262,7 +270,8 @@ static int instantiate_all(ce_timing *r)
             (j->prepare != NULL && instantiate(r, j->prepare[k], &r->prepare[k], &before) < 0))
             return -1;
     if (j->chained &&
-        (make_chain(r, j->graphs, true, &r->calls_chain) < 0 ||
+        ((call * j->slots <= CHAIN_NODES_MAX &&
+          make_chain(r, j->graphs, true, &r->calls_chain) < 0) ||
          (j->prepare != NULL && make_chain(r, j->prepare, false, &r->poison_chain) < 0)))
         return -1;
     size_t times = j->chained ? j->slots : 1;
@@ -321,6 +330,19 @@ static int queue_call(ce_timing *r, int pair)
     return pair < 0 ? 0 : check(r, r->api.event_record(r->end[pair], r->stream), "event");
 }
 
+/* queue_row queues a call on every slot, one graph after another: for calls of thousands of nodes, beside
+ * which the gaps between graphs are nothing. */
+static int queue_row(ce_timing *r, int events)
+{
+    if (check(r, r->api.event_record(r->begin[events], r->stream), "event") < 0)
+        return -1;
+    for (uint32_t k = 0; k < r->job.slots; k++)
+        if (check(r, r->api.graph_launch(r->graphs[k], r->stream), "launch a graph") < 0)
+            return -1;
+    r->calls += r->job.slots;
+    return check(r, r->api.event_record(r->end[events], r->stream), "event");
+}
+
 /* queue_chain queues a call on every slot; the events of the spare pair are nobody's. */
 static int queue_chain(ce_timing *r, int pair)
 {
@@ -328,6 +350,8 @@ static int queue_chain(ce_timing *r, int pair)
     int events = pair < 0 ? SPARE : pair;
     if (poison(r, r->poison_chain.exec) < 0 || launch_flush(r) < 0)
         return -1;
+    if (c->exec == NULL)
+        return queue_row(r, events);
     if (check(r, r->api.exec_set_event(c->exec, c->first, r->begin[events]), "chain event") < 0 ||
         check(r, r->api.exec_set_event(c->exec, c->last, r->end[events]), "chain event") < 0)
         return -1;
@@ -374,23 +398,32 @@ typedef struct release {
     double host_ms; /* from the flag to the end */
 } release;
 
+static void release_flag(ce_timing *r)
+{
+    r->released_ms = raw_ms();
+    __atomic_store_n(&r->flag[0], r->ticket, __ATOMIC_SEQ_CST);
+}
+
 static int release_begin(ce_timing *r)
 {
-    return launch_spin(r, ++r->ticket);
+    r->ticket++;
+    if (r->unheld)
+        release_flag(r);
+    return launch_spin(r, r->ticket);
 }
 
 /* release_end lets the stream run even when queueing failed, and tells whether the release counts. */
 static int release_end(ce_timing *r, int queued, release *what)
 {
-    double start = raw_ms();
-    __atomic_store_n(&r->flag[0], r->ticket, __ATOMIC_SEQ_CST);
+    if (!r->unheld)
+        release_flag(r);
     if (queued < 0) {
         drain(r);
         return -1;
     }
     if (wait_idle(r) < 0)
         return -1;
-    what->host_ms = raw_ms() - start;
+    what->host_ms = raw_ms() - r->released_ms;
     what->valid = __atomic_load_n(&r->flag[1], __ATOMIC_SEQ_CST) != r->ticket;
     r->out->voided += !what->valid;
     return 0;
@@ -415,17 +448,12 @@ static int touch(ce_timing *r)
     return wait_idle(r);
 }
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* timed_release takes `count` samples in one go, after `untimed` that nobody times. */
 static int timed_release(ce_timing *r, uint32_t count, uint32_t untimed, double *ms, release *what)
 {
     int rc = release_begin(r);
+    if (r->unheld && untimed == 0)
+        untimed = 1; /* what the GPU does while the host queues */
     for (uint32_t i = 0; rc == 0 && i < untimed; i++)
         rc = queue_sample(r, -1);
     for (uint32_t i = 0; rc == 0 && i < count; i++)
@@ -461,35 +489,43 @@ static int work_through(ce_timing *r, int64_t cap)
     return 0;
 }
 
-static double middle(double *values, int n)
+/* shorten makes the next release fit after one that did not. */
+static void shorten(ce_timing *r)
 {
-    qsort(values, (size_t)n, sizeof *values, by_value);
-    return (values[(n - 1) / 2] + values[n / 2]) / 2;
+    if (r->per_release > 1)
+        r->per_release /= 2;
+    else
+        r->unheld = true;
 }
 
-/* calm: the older and the newer half of the last medians differ by less than `settled`. */
-static bool calm(const double *medians, int count)
+/* few_samples takes SETTLE_SAMPLES, in as many releases as that needs; void ones shorten the next. */
+static int few_samples(ce_timing *r, int64_t until, double *ms)
 {
-    if (count < SETTLE_MEDIANS)
-        return false;
-    double halves[2] = {0, 0};
-    for (int i = 0; i < SETTLE_MEDIANS; i++)
-        halves[i < SETTLE_MEDIANS / 2] += medians[(count - 1 - i) % SETTLE_MEDIANS];
-    return fabs(halves[0] - halves[1]) <= settled * halves[0];
+    uint32_t count = 0;
+    while (count < SETTLE_SAMPLES && now_us() < until) {
+        uint32_t left = SETTLE_SAMPLES - count;
+        release what = {0};
+        if (timed_release(r, left < r->per_release ? left : r->per_release, 0, ms + count, &what) <
+            0)
+            return -1;
+        if (what.valid)
+            count += left < r->per_release ? left : r->per_release;
+        else
+            shorten(r);
+    }
+    return count == SETTLE_SAMPLES ? 0 : 1;
 }
 
 /* settle goes on with timed samples until their medians are calm. */
 static int settle(ce_timing *r, int64_t until)
 {
-    double medians[SETTLE_MEDIANS];
-    for (int count = 0; now_us() < until && !calm(medians, count); count++) {
+    double medians[CALM_MEDIANS];
+    for (int count = 0; now_us() < until && !calm_reached(medians, count); count++) {
         double ms[SETTLE_SAMPLES];
-        release what = {0};
-        if (timed_release(r, SETTLE_SAMPLES, 0, ms, &what) < 0)
-            return -1;
-        if (!what.valid)
-            break; /* the blocks that follow find their own length */
-        medians[count % SETTLE_MEDIANS] = middle(ms, SETTLE_SAMPLES);
+        int rc = few_samples(r, until, ms);
+        if (rc != 0)
+            return rc < 0 ? -1 : 0;
+        medians[count % CALM_MEDIANS] = calm_middle(ms, SETTLE_SAMPLES);
     }
     return 0;
 }
@@ -522,7 +558,7 @@ static int measure_floor(ce_timing *r)
     for (int i = 0; i < PAIRS_MAX; i++)
         if (elapsed(r, i, &ms[i]) < 0)
             return -1;
-    r->out->event_floor_ms = middle(ms, PAIRS_MAX);
+    r->out->event_floor_ms = calm_middle(ms, PAIRS_MAX);
     return 0;
 }
 
@@ -595,8 +631,8 @@ static int take_samples(ce_timing *r, const ce_timing_ask *ask)
                         "%lld releases outran the spin kernel: the host cannot queue %u samples "
                         "in 2 s",
                         (long long)out->voided, (unsigned)r->per_release);
-        } else if (r->per_release > 1) {
-            r->per_release /= 2;
+        } else {
+            shorten(r);
         }
     }
     return 0;

@@ -3,7 +3,9 @@
  * SPDX-License-Identifier: MIT */
 #include "agent-node/runner/timing/distinct.h"
 
-enum { NODES_MAX = 256, SLOTS_MAX = 65 };
+#include <stdlib.h>
+
+enum { SLOTS_MAX = 65 };
 
 static uint64_t mix(uint64_t sum, const void *bytes, size_t size)
 {
@@ -26,21 +28,31 @@ static bool kernel_sum(const cuda_api *api, CUgraphNode node, uint64_t *sum)
     return true;
 }
 
-/* graph_sum is the sum over a graph's kernels; 0: there is none, or one that cannot be seen. */
-static uint64_t graph_sum(const cuda_api *api, void *graph)
+/* nodes_sum is the sum over the kernels among the nodes. */
+static uint64_t nodes_sum(const cuda_api *api, const CUgraphNode *nodes, size_t count)
 {
-    CUgraphNode nodes[NODES_MAX];
-    size_t count = NODES_MAX;
     uint64_t sum = 0;
-    if (api->graph_nodes(graph, nodes, &count) != CUDA_SUCCESS)
-        return 0;
-    for (size_t i = 0; i < count && i < NODES_MAX; i++) {
+    for (size_t i = 0; i < count; i++) {
         CUgraphNodeType type = CU_GRAPH_NODE_TYPE_EMPTY;
         if (api->node_type(nodes[i], &type) != CUDA_SUCCESS)
             return 0;
         if (type == CU_GRAPH_NODE_TYPE_KERNEL && !kernel_sum(api, nodes[i], &sum))
             return 0;
     }
+    return sum;
+}
+
+/* graph_sum is the sum over a graph's kernels; 0: there is none, or one that cannot be seen. */
+static uint64_t graph_sum(const cuda_api *api, void *graph)
+{
+    size_t count = 0;
+    if (api->graph_nodes(graph, NULL, &count) != CUDA_SUCCESS || count == 0)
+        return 0;
+    CUgraphNode *nodes = calloc(count, sizeof(CUgraphNode));
+    uint64_t sum = 0;
+    if (nodes != NULL && api->graph_nodes(graph, nodes, &count) == CUDA_SUCCESS)
+        sum = nodes_sum(api, nodes, count);
+    free(nodes);
     return sum;
 }
 

@@ -77,6 +77,7 @@ static size_t trace_count;
 static allocation allocations[ALLOCATIONS_MAX];
 static char refused[64];
 static int refused_result;
+static size_t queue_room;
 static int stream_marker;
 
 /* ---- objects: reachable from here, since a device that is given up frees nothing ---- */
@@ -116,6 +117,11 @@ const mock_trace *mock_cuda_trace(size_t *count)
 void mock_cuda_trace_clear(void)
 {
     trace_count = 0;
+}
+
+void mock_cuda_queue_room(size_t nodes)
+{
+    queue_room = nodes;
 }
 
 void mock_cuda_refuse(const char *function, int result)
@@ -956,6 +962,8 @@ MOCK_API CUresult cuGraphLaunch(CUgraphExec exec, CUstream stream)
     (void)stream;
     GATE();
     op o = {.kind = MOCK_GRAPH, .exec = exec->graph->has_events ? snapshot(exec) : exec};
+    if (queue_room != 0 && exec->graph->count > queue_room)
+        wait_all();
     return submit(&o);
 }
 

@@ -31,6 +31,9 @@ enum { MOCK_TRACE_MAX = 65536, MOCK_PARAMS_MAX = 16 };
 /* mock_cuda_trace: what has been queued since the library was loaded or the trace cleared. */
 MOCK_API const mock_trace *mock_cuda_trace(size_t *count);
 MOCK_API void mock_cuda_trace_clear(void);
+/* mock_cuda_queue_room: a graph of more nodes than this is queued only when everything before it is done, as by a
+ * launch queue that is full; 0: no limit. */
+MOCK_API void mock_cuda_queue_room(size_t nodes);
 /* mock_cuda_refuse makes the next call of the named driver function (such as "cuMemCreate") fail. */
 MOCK_API void mock_cuda_refuse(const char *function, int result);
 

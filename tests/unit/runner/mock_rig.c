@@ -39,9 +39,11 @@ mock_hooks mock_rig_hooks(void)
     void *trace = need(h.library, "mock_cuda_trace");
     void *clear = need(h.library, "mock_cuda_trace_clear");
     void *refuse = need(h.library, "mock_cuda_refuse");
+    void *room = need(h.library, "mock_cuda_queue_room");
     memcpy(&h.trace, &trace, sizeof trace);
     memcpy(&h.trace_clear, &clear, sizeof clear);
     memcpy(&h.refuse, &refuse, sizeof refuse);
+    memcpy(&h.queue_room, &room, sizeof room);
     return h;
 }
 

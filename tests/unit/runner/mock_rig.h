@@ -18,6 +18,7 @@ typedef struct mock_hooks {
     const mock_trace *(*trace)(size_t *count);
     void (*trace_clear)(void);
     void (*refuse)(const char *function, int result);
+    void (*queue_room)(size_t nodes);
 } mock_hooks;
 mock_hooks mock_rig_hooks(void);
 

@@ -376,6 +376,81 @@ static void a_session_gives_block_after_block(void **state)
     ce_timing_close(&session);
 }
 
+/* capture_large: poison, so many times over that it is a graph of thousands of nodes; then the sum. */
+static CUgraph capture_large(rig *r, int k, int nodes)
+{
+    CUgraph graph = NULL;
+    CUgraph add = r->graphs[k];
+    assert_int_equal(r->api.capture_begin(r->stream, CU_STREAM_CAPTURE_MODE_RELAXED), 0);
+    for (int i = 0; i < nodes; i++)
+        assert_int_equal(r->api.memset32((CUdeviceptr)(uintptr_t)r->memory[k][2], 0, 1, r->stream),
+                         0);
+    assert_int_equal(r->api.capture_end(r->stream, &graph), 0);
+    r->graphs[k] = graph;
+    return add;
+}
+
+static void give_back(rig *r, CUgraph kept[K])
+{
+    for (int k = 0; k < K; k++) {
+        r->api.graph_destroy(r->graphs[k]);
+        r->graphs[k] = kept[k];
+    }
+}
+
+/* Where one graph fills the queue, the spin kernel times out once; from then on the GPU is kept busy by an
+ * untimed call while the timed one is queued. */
+static void a_graph_that_fills_the_queue_is_timed_behind_an_untimed_call(void **state)
+{
+    rig *r = *state;
+    CUgraph kept[K];
+    for (int k = 0; k < K; k++)
+        kept[k] = capture_large(r, k, 500);
+    size_t count = 0;
+    ce_timing_job job = job_of(r, 8);
+    ce_timing_out out = out_of(r);
+    r->mock.queue_room(400);
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
+    r->mock.queue_room(0);
+    assert_int_equal(out.sample_count, 8);
+    assert_int_equal(out.voided, 1);
+    assert_int_equal(out.blocks, 8);
+    assert_int_equal(out.suspect, 0);
+    const mock_trace *t = r->mock.trace(&count);
+    for (size_t i = 3; i < 11; i++) { /* after touch, floor and the void one */
+        const size_t at = nth_spin(t, count, i);
+        assert_true(is_kernel(&t[at + 2], "ce_flush") && is_kernel(&t[at + 5], "ce_flush"));
+        assert_int_equal(t[at + 3].kind, MOCK_GRAPH);
+        assert_int_equal(t[at + 6].kind, MOCK_EVENT);
+        assert_int_equal(t[at + 7].kind, MOCK_GRAPH);
+        assert_int_equal(t[at + 8].kind, MOCK_EVENT);
+    }
+    give_back(r, kept);
+}
+
+static void a_chain_of_too_many_nodes_is_a_row_of_graphs(void **state)
+{
+    rig *r = *state;
+    CUgraph kept[K];
+    for (int k = 0; k < K; k++)
+        kept[k] = capture_large(r, k, 14000);
+    size_t count = 0;
+    ce_timing_job job = job_of(r, 2);
+    job.chained = 1;
+    ce_timing_out out = out_of(r);
+    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
+    const mock_trace *t = r->mock.trace(&count);
+    size_t at = nth_spin(t, count, 2) + 1;
+    assert_int_equal(t[at].kind, MOCK_GRAPH); /* the poison of all */
+    assert_true(is_kernel(&t[at + 1], "ce_flush"));
+    assert_int_equal(t[at + 2].kind, MOCK_EVENT);
+    for (int k = 0; k < K; k++)
+        assert_ptr_equal(t[at + 3 + (size_t)k].graph, r->graphs[k]);
+    assert_int_equal(t[at + 3 + K].kind, MOCK_EVENT);
+    assert_true(r->samples[0] > 0 && r->samples[1] > 0);
+    give_back(r, kept);
+}
+
 static void slots_that_share_memory_are_refused(void **state)
 {
     rig *r = *state;
@@ -530,6 +605,10 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(a_kept_sample_is_seen_before_its_slot_is_poisoned, set_up,
                                         tear_down),
         cmocka_unit_test_setup_teardown(a_session_gives_block_after_block, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(
+            a_graph_that_fills_the_queue_is_timed_behind_an_untimed_call, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_chain_of_too_many_nodes_is_a_row_of_graphs, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(slots_that_share_memory_are_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_malformed_job_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(without_a_context_there_is_no_timing, set_up, tear_down),
