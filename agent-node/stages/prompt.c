@@ -39,7 +39,7 @@ static void add_device(buf *out, const lane_facts *facts)
 {
     buf_printf(out,
                "## Device\n%s, compile target %s, %" PRId64 " multiprocessors, %" PRId64
-               " bytes of shared memory per block",
+               " bytes of shared memory per block (static and dynamic, opt-in included)",
                facts->name[0] != '\0' ? facts->name : "a GPU", facts->arch, facts->limits.sm_count,
                facts->limits.shared_per_block_max);
     if (facts->l2_bytes > 0) {

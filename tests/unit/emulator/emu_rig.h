@@ -24,7 +24,7 @@ typedef struct emu_rig {
     int64_t deadline_ms; /* 0: ten seconds */
     uint32_t shared;     /* dynamic */
     bool cooperative;
-    emu_report report;   /* of the last launch */
+    emu_report report; /* of the last launch */
 } emu_rig;
 
 /* rig_have_nvrtc: otherwise the whole program should end with 77. */

@@ -1,0 +1,8 @@
+// 10^15 rounds
+// SPDX-License-Identifier: MIT
+extern "C" __global__ void vector_add(const float *a, const float *b, float *y, long long n)
+{
+    for (long long i = blockIdx.x * 256ll + threadIdx.x; i < n; i += gridDim.x * 256ll) {
+        y[i] = a[i] + b[i];
+    }
+}
