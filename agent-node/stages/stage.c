@@ -391,9 +391,6 @@ static int check_plan(const pipeline *p, const plan *parsed, plan_fault *fault)
         int rc = plan_expand(parsed, terms, shape, &p->facts->limits, &steps, fault);
         plan_steps_fini(&steps);
         if (rc != 0) {
-            SCOPED(scoped_free) char *label = contract_shape_label(terms, shape);
-            size_t used = strlen(fault->text);
-            snprintf(fault->text + used, sizeof(fault->text) - used, " (at %s)", label);
             return -1;
         }
     }
