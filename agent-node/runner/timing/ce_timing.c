@@ -8,10 +8,8 @@
  * ticket and waits once. Should the queue fill up before that, the host blocks, the spin kernel gives
  * up after its own time-out and marks the release void; the next one is half as long.
  *
- * A graph of thousands of launches may fill the launch queue by itself. When even one sample outruns the
- * spin kernel, releases are no longer held: each begins with an untimed call, and while the GPU works on
- * that, the host queues the next. A host slower than the GPU would then add to the time, never take
- * from it.
+ * A graph of thousands of launches may fill the queue by itself. When even one sample outruns the spin
+ * kernel, releases are no longer held: an untimed call in front keeps the GPU busy while the host queues.
  *
  * A chain is built from child graphs between two event nodes; which events those record is set anew
  * before each launch. Calls of so many nodes that their chain would be too large are launched one after
@@ -330,8 +328,7 @@ static int queue_call(ce_timing *r, int pair)
     return pair < 0 ? 0 : check(r, r->api.event_record(r->end[pair], r->stream), "event");
 }
 
-/* queue_row queues a call on every slot, one graph after another: for calls of thousands of nodes, beside
- * which the gaps between graphs are nothing. */
+/* queue_row: for calls of thousands of nodes, beside which the gaps between graphs are nothing. */
 static int queue_row(ce_timing *r, int events)
 {
     if (check(r, r->api.event_record(r->begin[events], r->stream), "event") < 0)
