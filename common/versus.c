@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,29 +78,39 @@ double versus_detectable(size_t problems, double discordant)
 
 /* ---- the bootstrap ---- */
 
+/* Drawing n of n samples again, c of them hits, gives a binomial number of hits: its distribution function
+ * for one c, looked up by bisection. A million samples are then no more work than a few. */
+typedef struct redraw {
+    double *below; /* below[k] = P(hits <= k); NULL: not met, or nothing can change */
+} redraw;
+
 /* Rates of all entrants, one row a resample; the problems of a row are the same for everybody. */
 typedef struct resampled {
-    double *rates; /* [resample * entrants + entrant] */
-    size_t *drawn; /* problems of the row at hand */
+    double *rates;   /* [resample * entrants + entrant] */
+    size_t *drawn;   /* problems of the row at hand */
+    redraw *redraws; /* by the number of hits, 0 … samples */
+    size_t samples;
 } resampled;
 
 static void resampled_fini(resampled *self)
 {
+    for (size_t c = 0; self->redraws != NULL && c <= self->samples; c++)
+        free(self->redraws[c].below);
+    free(self->redraws);
     free(self->rates);
     free(self->drawn);
 }
 
-static const bool *samples_of(const versus_input *in, size_t entrant, size_t problem)
+static uint32_t hits_at(const versus_input *in, size_t entrant, size_t problem)
 {
-    return in->hit + (entrant * in->problems + problem) * in->samples;
+    return in->hits[entrant * in->problems + problem];
 }
 
 static double observed_rate(const versus_input *in, size_t entrant)
 {
     size_t hits = 0;
-    const bool *all = samples_of(in, entrant, 0);
-    for (size_t i = 0; i < in->problems * in->samples; i++)
-        hits += all[i];
+    for (size_t p = 0; p < in->problems; p++)
+        hits += hits_at(in, entrant, p);
     return (double)hits / (double)(in->problems * in->samples);
 }
 
@@ -107,31 +118,64 @@ static double observed_rate(const versus_input *in, size_t entrant)
 static uint64_t stream_of(const versus_input *in, size_t entrant)
 {
     uint64_t mixed = 0xcbf29ce484222325ULL; /* FNV-1a */
-    const bool *all = samples_of(in, entrant, 0);
-    for (size_t i = 0; i < in->problems * in->samples; i++)
-        mixed = (mixed ^ all[i]) * 0x100000001b3ULL;
+    for (size_t p = 0; p < in->problems; p++)
+        mixed = (mixed ^ hits_at(in, entrant, p)) * 0x100000001b3ULL;
     return mixed;
 }
 
-static double resampled_rate(const versus_input *in, size_t entrant, const size_t *drawn, rng *r)
+static void redraw_init(redraw *self, size_t samples, size_t hits)
+{
+    if (hits == 0 || hits == samples || self->below != NULL)
+        return;
+    double n = (double)samples;
+    double share = (double)hits / n;
+    double sum = 0;
+    self->below = xcalloc(samples + 1, sizeof *self->below);
+    for (size_t k = 0; k <= samples; k++) {
+        double i = (double)k;
+        sum += exp(lgamma(n + 1) - lgamma(i + 1) - lgamma(n - i + 1) + i * log(share) +
+                   (n - i) * log1p(-share));
+        self->below[k] = sum;
+    }
+    self->below[samples] = 1;
+}
+
+static size_t redraw_hits(const resampled *out, size_t hits, rng *r)
+{
+    const double *below = out->redraws[hits].below;
+    if (below == NULL)
+        return hits;
+    double u = rng_unit(r);
+    size_t low = 0;
+    size_t high = out->samples;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (below[middle] <= u)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static double resampled_rate(const versus_input *in, size_t entrant, const resampled *out, rng *r)
 {
     size_t hits = 0;
-    for (size_t i = 0; i < in->problems; i++) {
-        const bool *samples = samples_of(in, entrant, drawn[i]);
-        if (in->samples == 1) {
-            hits += samples[0];
-            continue;
-        }
-        for (size_t s = 0; s < in->samples; s++)
-            hits += samples[rng_below(r, (uint32_t)in->samples)];
-    }
+    for (size_t i = 0; i < in->problems; i++)
+        hits += redraw_hits(out, hits_at(in, entrant, out->drawn[i]), r);
     return (double)hits / (double)(in->problems * in->samples);
 }
 
 static void resample(const versus_input *in, resampled *out)
 {
+    out->samples = in->samples;
     out->rates = xcalloc(VERSUS_RESAMPLES * in->entrants, sizeof *out->rates);
     out->drawn = xcalloc(in->problems, sizeof *out->drawn);
+    out->redraws = xcalloc(in->samples + 1, sizeof *out->redraws);
+    for (size_t i = 0; i < in->entrants * in->problems; i++) {
+        assert(in->hits[i] <= in->samples);
+        redraw_init(&out->redraws[in->hits[i]], in->samples, in->hits[i]);
+    }
     SCOPED(scoped_free) rng *streams = xcalloc(in->entrants, sizeof *streams);
     rng problems;
     rng_init(&problems, in->seed);
@@ -141,7 +185,7 @@ static void resample(const versus_input *in, resampled *out)
         for (size_t i = 0; i < in->problems; i++)
             out->drawn[i] = rng_below(&problems, (uint32_t)in->problems);
         for (size_t e = 0; e < in->entrants; e++)
-            out->rates[b * in->entrants + e] = resampled_rate(in, e, out->drawn, &streams[e]);
+            out->rates[b * in->entrants + e] = resampled_rate(in, e, out, &streams[e]);
     }
 }
 

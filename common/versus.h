@@ -4,8 +4,8 @@
  *            exact McNemar test, a bootstrap that resamples problems and then samples, Holm's correction
  *            for many pairs, ranks that are shared where no difference is shown.
  * Ownership: inputs are borrowed; versus_create gives an owned result.
- * Threads:   safe. Equal input, seed included, gives equal results; the order of the entrants changes
- *            no rank and no interval.
+ * Threads:   safe. Equal input, seed included, gives equal results; neither the order of the entrants nor
+ *            that of a problem's samples changes a rank or an interval.
  * Errors:    none; an undefined number is NaN.
  *
  * McNemar 1947, exact form; Holm 1979; the percentile bootstrap of Efron 1979 with clusters (problems) as
@@ -15,7 +15,6 @@
 #ifndef CE_COMMON_VERSUS_H
 #define CE_COMMON_VERSUS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -34,9 +33,9 @@ void versus_holm(double *p, size_t n);
  * McNemar's test; at least one discordant problem is assumed). */
 double versus_detectable(size_t problems, double discordant);
 
-/* What entrants achieved: hit[(entrant * problems + problem) * samples + sample]. */
+/* What entrants achieved: hits[entrant * problems + problem] of `samples` samples. */
 typedef struct versus_input {
-    const bool *hit;
+    const uint32_t *hits;
     size_t entrants, problems, samples;
     uint64_t seed;
 } versus_input;

@@ -274,7 +274,7 @@ static size_t shared_samples(const comparison *c)
     return least;
 }
 
-static void fill_correct(const comparison *c, bool *correct)
+static void fill_correct(const comparison *c, uint32_t *correct)
 {
     size_t hint = 0;
     for (size_t i = 0; i < c->b->task_count; i++) {
@@ -282,7 +282,7 @@ static void fill_correct(const comparison *c, bool *correct)
         size_t sample = (size_t)t->row->sample;
         if (sample >= c->samples || !board_task_correct(t) || !is_row(c, t->row->problem, &hint))
             continue;
-        correct[(t->entrant * c->row_count + hint) * c->samples + sample] = true;
+        correct[t->entrant * c->row_count + hint]++;
     }
 }
 
@@ -291,7 +291,7 @@ static void stand(comparison *c)
     size_t entrants = c->b->entrant_count;
     c->samples = shared_samples(c);
     SCOPED(scoped_free)
-    bool *correct = xcalloc(entrants * c->row_count * c->samples, sizeof *correct);
+    uint32_t *correct = xcalloc(entrants * c->row_count, sizeof *correct);
     SCOPED(scoped_free) double *speeds = xcalloc(entrants * c->row_count, sizeof *speeds);
     fill_correct(c, correct);
     for (size_t e = 0; e < entrants; e++)

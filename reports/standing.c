@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "common/paired.h"
@@ -22,11 +23,7 @@ struct standing {
 
 static bool solved(const standing_input *in, size_t entrant, size_t problem)
 {
-    const bool *samples = in->correct + (entrant * in->problems + problem) * in->samples;
-    for (size_t s = 0; s < in->samples; s++)
-        if (samples[s])
-            return true;
-    return false;
+    return in->correct[entrant * in->problems + problem] > 0;
 }
 
 static void count_solved(const standing_input *in, size_t a, size_t b, standing_pair *out)
@@ -85,7 +82,7 @@ standing *standing_create(const standing_input *in)
     self->entrants = in->entrants;
     self->problems = in->problems;
     self->pairs = xcalloc(in->entrants * in->entrants, sizeof *self->pairs);
-    versus_input rates = {.hit = in->correct,
+    versus_input rates = {.hits = in->correct,
                           .entrants = in->entrants,
                           .problems = in->problems,
                           .samples = in->samples,

@@ -11,15 +11,15 @@
 #ifndef CE_REPORTS_STANDING_H
 #define CE_REPORTS_STANDING_H
 
-#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "common/versus.h"
 
-/* What entrants did: correct[(entrant * problems + problem) * samples + sample] and
- * speedup[entrant * problems + problem], the median of the problem's samples, NaN without one. */
+/* What entrants did at [entrant * problems + problem]: how many of the samples were correct, and the median
+ * speedup of these, NaN without one. */
 typedef struct standing_input {
-    const bool *correct;
+    const uint32_t *correct;
     const double *speedup;
     size_t entrants, problems, samples;
 } standing_input;

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "common/rng.h"
@@ -72,33 +73,36 @@ static void what_a_suite_can_show_is_told(void **state)
     assert_true(isnan(versus_detectable(10, (double)NAN)));
 }
 
-enum { PROBLEMS = 48, SAMPLES = 2, ENTRANTS = 4, CELLS = PROBLEMS * SAMPLES };
+enum { PROBLEMS = 48, SAMPLES = 2, ENTRANTS = 4 };
 
 /* fill makes one entrant that is right with probability `rate`. */
-static void fill(bool *hit, double rate, uint64_t seed)
+static void fill(uint32_t *hits, double rate, uint64_t seed)
 {
     rng r;
     rng_init(&r, seed);
-    for (size_t i = 0; i < CELLS; i++)
-        hit[i] = rng_unit(&r) < rate;
+    for (size_t p = 0; p < PROBLEMS; p++) {
+        hits[p] = 0;
+        for (size_t s = 0; s < SAMPLES; s++)
+            hits[p] += rng_unit(&r) < rate;
+    }
 }
 
-static versus *compare(const bool *hit, size_t entrants)
+static versus *compare(const uint32_t *hits, size_t entrants)
 {
     versus_input input = {
-        .hit = hit, .entrants = entrants, .problems = PROBLEMS, .samples = SAMPLES, .seed = 7};
+        .hits = hits, .entrants = entrants, .problems = PROBLEMS, .samples = SAMPLES, .seed = 7};
     return versus_create(&input);
 }
 
 static void a_clear_winner_is_first_and_equals_share(void **state)
 {
     (void)state;
-    bool hit[ENTRANTS * CELLS];
-    fill(hit, 0.95, 1);
-    fill(hit + CELLS, 0.5, 2);
-    fill(hit + 2 * CELLS, 0.5, 3);
-    fill(hit + 3 * CELLS, 0.05, 4);
-    SCOPED(versus_destroy) versus *v = compare(hit, ENTRANTS);
+    uint32_t hits[ENTRANTS * PROBLEMS];
+    fill(hits, 0.95, 1);
+    fill(hits + PROBLEMS, 0.5, 2);
+    fill(hits + 2 * PROBLEMS, 0.5, 3);
+    fill(hits + 3 * PROBLEMS, 0.05, 4);
+    SCOPED(versus_destroy) versus *v = compare(hits, ENTRANTS);
     const versus_rank *ranks = versus_ranks(v);
     static const size_t expected[] = {1, 2, 2, 4};
     for (size_t e = 0; e < ENTRANTS; e++) {
@@ -117,10 +121,10 @@ static void a_clear_winner_is_first_and_equals_share(void **state)
 static void twins_share_a_rank(void **state)
 {
     (void)state;
-    bool hit[2 * CELLS];
-    fill(hit, 0.5, 11);
-    memcpy(hit + CELLS, hit, CELLS * sizeof *hit);
-    SCOPED(versus_destroy) versus *v = compare(hit, 2);
+    uint32_t hits[2 * PROBLEMS];
+    fill(hits, 0.5, 11);
+    memcpy(hits + PROBLEMS, hits, PROBLEMS * sizeof *hits);
+    SCOPED(versus_destroy) versus *v = compare(hits, 2);
     versus_pair pair = versus_between(v, 0, 1);
     assert_int_equal(versus_ranks(v)[0].rank, 1);
     assert_int_equal(versus_ranks(v)[1].rank, 1);
@@ -131,13 +135,13 @@ static void the_order_of_entrants_changes_nothing(void **state)
 {
     (void)state;
     static const size_t order[ENTRANTS] = {2, 0, 3, 1};
-    bool hit[ENTRANTS * CELLS];
-    bool other[ENTRANTS * CELLS];
+    uint32_t hits[ENTRANTS * PROBLEMS];
+    uint32_t other[ENTRANTS * PROBLEMS];
     for (size_t e = 0; e < ENTRANTS; e++)
-        fill(hit + e * CELLS, 0.3 + 0.2 * (double)e, 20 + e);
+        fill(hits + e * PROBLEMS, 0.3 + 0.2 * (double)e, 20 + e);
     for (size_t e = 0; e < ENTRANTS; e++)
-        memcpy(other + e * CELLS, hit + order[e] * CELLS, CELLS * sizeof *hit);
-    SCOPED(versus_destroy) versus *a = compare(hit, ENTRANTS);
+        memcpy(other + e * PROBLEMS, hits + order[e] * PROBLEMS, PROBLEMS * sizeof *hits);
+    SCOPED(versus_destroy) versus *a = compare(hits, ENTRANTS);
     SCOPED(versus_destroy) versus *b = compare(other, ENTRANTS);
     for (size_t e = 0; e < ENTRANTS; e++) {
         assert_memory_equal(&versus_ranks(b)[e], &versus_ranks(a)[order[e]], sizeof(versus_rank));
@@ -151,6 +155,37 @@ static void the_order_of_entrants_changes_nothing(void **state)
     }
 }
 
+/* The first is a suite of one problem with 30 of 100 hits: redrawing samples alone is binomial, whose 2.5 % and
+ * 97.5 % points are 21 and 39 (R: qbinom(c(.025, .975), 100, .3)); against an entrant that never hits, the
+ * interval of the difference is that. The seed is fixed, so that the figures are too. */
+static void samples_are_drawn_as_a_binomial(void **state)
+{
+    (void)state;
+    static const uint32_t hits[] = {30, 0};
+    versus_input input = {.hits = hits, .entrants = 2, .problems = 1, .samples = 100, .seed = 7};
+    SCOPED(versus_destroy) versus *v = versus_create(&input);
+    SCOPED(versus_destroy) versus *again = versus_create(&input);
+    versus_pair pair = versus_between(v, 0, 1);
+    versus_pair same = versus_between(again, 0, 1);
+    assert_true(near(pair.difference, 0.3));
+    assert_true(near(pair.low, 0.21) && near(pair.high, 0.39));
+    assert_memory_equal(&pair, &same, sizeof pair);
+}
+
+/* With a sample each, resampling problems gives the textbook's percentile interval of a share: 20 of 40
+ * problems, binomial points 14 and 26 (R: qbinom(c(.025, .975), 40, .5)). */
+static void problems_are_drawn_again(void **state)
+{
+    (void)state;
+    uint32_t hits[80] = {0};
+    for (size_t p = 0; p < 20; p++)
+        hits[p] = 1;
+    versus_input input = {.hits = hits, .entrants = 2, .problems = 40, .samples = 1, .seed = 7};
+    SCOPED(versus_destroy) versus *v = versus_create(&input);
+    versus_pair pair = versus_between(v, 0, 1);
+    assert_true(near(pair.low, 14.0 / 40) && near(pair.high, 26.0 / 40));
+}
+
 /* Entrants of one strength: a difference is claimed in at most 5 % of suites, within what 100 suites can
  * tell (binomial, 99.9 %: at most 13). */
 static void chance_rarely_wins(void **state)
@@ -159,10 +194,10 @@ static void chance_rarely_wins(void **state)
     enum { SUITES = 100, MOST = 13 };
     size_t claimed = 0;
     for (uint64_t s = 0; s < SUITES; s++) {
-        bool hit[3 * CELLS];
+        uint32_t hits[3 * PROBLEMS];
         for (size_t e = 0; e < 3; e++)
-            fill(hit + e * CELLS, 0.4, 1000 + 3 * s + e);
-        SCOPED(versus_destroy) versus *v = compare(hit, 3);
+            fill(hits + e * PROBLEMS, 0.4, 1000 + 3 * s + e);
+        SCOPED(versus_destroy) versus *v = compare(hits, 3);
         size_t last = 1;
         for (size_t e = 0; e < 3; e++)
             if (versus_ranks(v)[e].rank > last)
@@ -175,13 +210,13 @@ static void chance_rarely_wins(void **state)
 static void one_entrant_is_first_and_none_is_nothing(void **state)
 {
     (void)state;
-    bool hit[CELLS];
-    fill(hit, 0.5, 5);
-    SCOPED(versus_destroy) versus *alone = compare(hit, 1);
+    uint32_t hits[PROBLEMS];
+    fill(hits, 0.5, 5);
+    SCOPED(versus_destroy) versus *alone = compare(hits, 1);
     assert_int_equal(versus_ranks(alone)[0].rank, 1);
     assert_int_equal(versus_ranks(alone)[0].high, 1);
-    assert_null(compare(hit, 0));
-    versus_input empty = {.hit = hit, .entrants = 1, .problems = 0, .samples = 1};
+    assert_null(compare(hits, 0));
+    versus_input empty = {.hits = hits, .entrants = 1, .problems = 0, .samples = 1};
     assert_null(versus_create(&empty));
 }
 
@@ -195,6 +230,8 @@ int main(void)
         cmocka_unit_test(a_clear_winner_is_first_and_equals_share),
         cmocka_unit_test(twins_share_a_rank),
         cmocka_unit_test(the_order_of_entrants_changes_nothing),
+        cmocka_unit_test(samples_are_drawn_as_a_binomial),
+        cmocka_unit_test(problems_are_drawn_again),
         cmocka_unit_test(chance_rarely_wins),
         cmocka_unit_test(one_entrant_is_first_and_none_is_nothing),
     };
