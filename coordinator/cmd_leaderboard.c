@@ -7,6 +7,7 @@
 #include "common/str.h"
 #include "coordinator/cmd.h"
 #include "reports/board.h"
+#include "reports/board_html.h"
 #include "reports/leaderboard.h"
 #include "reports/report.h"
 #include "reports/results.h"
@@ -28,7 +29,7 @@ static const cli_option table[] = {
     {.name = "format",
      .type = CLI_STR,
      .offset = offsetof(options, format),
-     .value = "md|json|csv",
+     .value = "md|html|json|csv",
      .help = "what to print (default md, or what the name of --out ends in)"},
     {.name = "json", .type = CLI_FLAG, .offset = offsetof(options, json), .help = "--format json"},
     {.name = "stable",
@@ -39,7 +40,8 @@ static const cli_option table[] = {
      .type = CLI_STR,
      .offset = offsetof(options, out),
      .value = "F",
-     .help = "a file (.md, .json, .csv), or a folder: then one RUN, and all its files are redrawn"},
+     .help = "a file (.md, .html, .json, .csv), or a folder: then one RUN, and all its files are "
+             "redrawn"},
     CMD_OPTION_DB(options),
     {.name = NULL}};
 
@@ -64,7 +66,8 @@ typedef struct format {
 
 static const format formats[] = {{"md", ".md", leaderboard_write},
                                  {"json", ".json", results_json},
-                                 {"csv", ".csv", results_csv}};
+                                 {"csv", ".csv", results_entrants_csv},
+                                 {"html", ".html", board_html_write}};
 
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
@@ -112,7 +115,7 @@ static int run_leaderboard(const cmd_call *call, err *e)
     if (o->suite != NULL && call->argument_count > 0)
         return err_set(e, ERR_USAGE, "--suite chooses runs; name RUNs or a suite, not both");
     if (o->format != NULL && by_name(o->format) == NULL)
-        return err_set(e, ERR_USAGE, "--format %s: md, json or csv", o->format);
+        return err_set(e, ERR_USAGE, "--format %s: md, html, json or csv", o->format);
     const format *f = o->json ? by_name("json") : NULL;
     if (f == NULL && o->format != NULL)
         f = by_name(o->format);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
 #include "store/artifact.h"
@@ -102,13 +103,25 @@ static int check_baseline(const ingest *in, err *e)
 }
 
 /* ---- rows ---- */
+/* What a provider told is JSON text; the name of the model that answered is in it, if it said. */
+static char *served_by(const call_record *r)
+{
+    SCOPED(json_destroy)
+    json *told =
+        r->usage != NULL ? json_parse_tree(r->usage, strlen(r->usage), "usage", NULL) : NULL;
+    const char *name = json_str(json_get(told, "model"), NULL);
+    return name != NULL ? xstrdup(name) : NULL;
+}
+
 static int write_call(store_tx *tx, const ingest *in, err *e)
 {
     const call_record *r = &in->of.call;
+    SCOPED(scoped_free) char *served = served_by(r);
     call_row row = {.stage = r->stage,
                     .number = r->index,
                     .provider = r->provider,
                     .model = r->model,
+                    .served = served,
                     .prompt = r->prompt,
                     .answer = r->answer,
                     .stop = r->stop,

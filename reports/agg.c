@@ -12,6 +12,17 @@
 #include "common/xalloc.h"
 
 const double agg_thresholds[AGG_THRESHOLDS] = {0, 0.5, 1, 1.5, 2, 4};
+const size_t agg_ks[AGG_KS] = {1, 5, 10};
+
+bool agg_is_certified(const board_task *t, double p)
+{
+    if (!board_task_correct(t) || t->verdict == NULL || isnan(t->ci_low) || isnan(t->margin) ||
+        strcmp(t->verdict, "inconclusive") == 0 || strcmp(t->verdict, "impossible") == 0)
+        return false;
+    if (p == 1) /* what the node decided from more digits than an interval has */
+        return strcmp(t->verdict, "faster") == 0;
+    return t->ci_low > p * (1 + t->margin);
+}
 
 static void count_failure(agg *a, const board_outcome *r)
 {
@@ -44,12 +55,16 @@ static void count_use(agg *a, const board_task *t)
         a->device_ms += t->row->outcome.device_ms;
 }
 
-/* The speeds of an entrant: without the GEMM track, and in it. */
+/* What is gathered of an entrant before it is summed up: speeds without the GEMM track and in it, model times
+ * of tasks, hits by problem. */
 typedef struct speed_set {
-    double *in_scope, *gemm;
+    double *in_scope, *gemm, *latency;
+    size_t latencies;
+    size_t *correct, *certified;
+    double log_gain; /* sum of ln max(1, speedup) in scope */
 } speed_set;
 
-static void count_speed(agg *a, const board_task *t, const speed_set *speeds)
+static void count_speed(agg *a, const board_task *t, speed_set *speeds)
 {
     for (size_t p = 0; p < AGG_THRESHOLDS; p++)
         a->fast[p] += t->speedup > agg_thresholds[p] ? 1 : 0;
@@ -58,29 +73,83 @@ static void count_speed(agg *a, const board_task *t, const speed_set *speeds)
         return;
     }
     speeds->in_scope[a->measured++] = t->speedup;
+    speeds->log_gain += t->speedup > 1 ? log(t->speedup) : 0;
     a->losses += t->speedup < 1 ? 1 : 0;
 }
 
-static void count_task(agg *a, const board_task *t, const speed_set *speeds)
+static void count_verdict(agg *a, const board_task *t)
 {
+    if (t->verdict == NULL)
+        return;
+    a->impossible += strcmp(t->verdict, "impossible") == 0 ? 1 : 0;
+    a->inconclusive += strcmp(t->verdict, "inconclusive") == 0 ? 1 : 0;
+    a->same += strcmp(t->verdict, "same") == 0 ? 1 : 0;
+}
+
+static void count_hits(agg *a, const board_task *t, speed_set *set)
+{
+    size_t problem = (size_t)(t->problem - t->run->problems.rows);
+    set->correct[problem] += board_task_correct(t) ? 1 : 0;
+    for (size_t p = 0; p < AGG_THRESHOLDS; p++)
+        if (agg_is_certified(t, agg_thresholds[p])) {
+            a->certified[p]++;
+            set->certified[problem] += p == AGG_FAST_1 ? 1 : 0;
+        }
+}
+
+static void count_task(agg *a, const board_task *t, speed_set *set)
+{
+    board_hidden hidden = board_task_hidden(t);
     count_use(a, t);
+    count_verdict(a, t);
+    count_hits(a, t, set);
+    if (t->usage->calls > 0)
+        set->latency[set->latencies++] = t->usage->latency_ms;
+    a->hidden_passed += hidden == BOARD_HIDDEN_PASSED ? 1 : 0;
+    a->hidden_failed += hidden == BOARD_HIDDEN_FAILED ? 1 : 0;
     a->scored += board_task_scored(t) ? 1 : 0;
     a->correct += board_task_correct(t) ? 1 : 0;
     if (board_task_correct(t) && !isnan(t->speedup))
-        count_speed(a, t, speeds);
+        count_speed(a, t, set);
     else if (t->row->state == TASK_DONE && !board_task_correct(t))
         count_failure(a, &t->row->outcome);
+}
+
+/* The mean of pass@k over the problems of a run. */
+static double pass_at(const board_run *run, const size_t *hits, size_t k)
+{
+    double sum = 0;
+    size_t n = (size_t)run->row.samples;
+    for (size_t p = 0; p < run->problems.count; p++)
+        sum += stats_pass_at_k(n, hits[p] < n ? hits[p] : n, k);
+    return run->problems.count > 0 ? sum / (double)run->problems.count : (double)NAN;
+}
+
+static void finish_shares(agg *a, const board_run *run, const speed_set *set)
+{
+    size_t scope = 0;
+    stats_wilson(a->correct, a->declared, &a->correct_low, &a->correct_high);
+    stats_wilson(a->certified[AGG_FAST_1], a->declared, &a->certified_low, &a->certified_high);
+    for (size_t k = 0; k < AGG_KS; k++) {
+        a->pass[k] = pass_at(run, set->correct, agg_ks[k]);
+        a->certified_pass[k] = pass_at(run, set->certified, agg_ks[k]);
+    }
+    for (size_t p = 0; p < run->problems.count; p++)
+        scope += board_is_gemm(&run->problems.rows[p]) ? 0 : 1;
+    a->in_scope = scope * (size_t)run->row.samples;
+    a->gated = a->in_scope > 0 ? exp(set->log_gain / (double)a->in_scope) : (double)NAN;
 }
 
 static void finish(agg *a, const speed_set *set)
 {
     const double *speeds = set->in_scope;
-    stats_wilson(a->correct, a->declared, &a->correct_low, &a->correct_high);
     a->median = stats_median(speeds, a->measured);
     a->p25 = stats_quantile(speeds, a->measured, 0.25);
     a->p75 = stats_quantile(speeds, a->measured, 0.75);
     a->geomean = stats_geomean(speeds, a->measured);
     a->gemm_geomean = stats_geomean(set->gemm, a->gemm_measured);
+    a->latency_ms = stats_median(set->latency, set->latencies);
+    a->latency_p95_ms = stats_quantile(set->latency, set->latencies, 0.95);
 }
 
 static int by_outcome_and_stage(const void *a, const void *b)
@@ -91,22 +160,28 @@ static int by_outcome_and_stage(const void *a, const void *b)
     return strcmp(x->stage, y->stage);
 }
 
-/* Room for the speeds of each entrant: at most all tasks of its run in either set. */
+/* Room for each entrant: at most all tasks of its run in any set. */
 static speed_set *speeds_create(const board *b)
 {
     speed_set *speeds = xcalloc(b->entrant_count + 1, sizeof *speeds);
     for (size_t i = 0; i < b->entrant_count; i++) {
         size_t room = (size_t)b->entrants[i].run->counts.planned + 1;
-        speeds[i].in_scope = xcalloc(2 * room, sizeof(double));
+        size_t problems = b->entrants[i].run->problems.count + 1;
+        speeds[i].in_scope = xcalloc(3 * room, sizeof(double));
         speeds[i].gemm = speeds[i].in_scope + room;
+        speeds[i].latency = speeds[i].gemm + room;
+        speeds[i].correct = xcalloc(2 * problems, sizeof(size_t));
+        speeds[i].certified = speeds[i].correct + problems;
     }
     return speeds;
 }
 
 static void speeds_destroy(speed_set **speeds)
 {
-    for (size_t i = 0; (*speeds)[i].in_scope != NULL; i++)
+    for (size_t i = 0; (*speeds)[i].in_scope != NULL; i++) {
         free((*speeds)[i].in_scope);
+        free((*speeds)[i].correct);
+    }
     free(*speeds);
 }
 
@@ -120,6 +195,7 @@ static void aggregate(const board *b, agg *rows)
         rows[i].declared = run->problems.count * (size_t)run->row.samples;
         qsort(rows[i].failures, rows[i].failure_count, sizeof(agg_failure), by_outcome_and_stage);
         finish(&rows[i], &speeds[i]);
+        finish_shares(&rows[i], run, &speeds[i]);
     }
 }
 

@@ -107,8 +107,9 @@ static const char *const record_only[] = {"usage",  "key",         "attempts",  
                                           "torch",  "modelled",    "comparisons", NULL};
 
 /* Columns of a row that its record does not tell: the store's own, and the stage that it came with. */
-static const char *const row_only[] = {"id",    "task",   "number",      "stage",       "position",
-                                       "token", "record", "finished_ms", "recorded_ms", NULL};
+static const char *const row_only[] = {"id",          "task",   "number", "stage",
+                                       "position",    "token",  "record", "finished_ms",
+                                       "recorded_ms", "served", NULL};
 
 static bool one_of(const char *const *list, const char *word)
 {
@@ -235,6 +236,19 @@ static void check_stage(audit *a, const json *row)
     a->counts->stages++;
 }
 
+/* The name of the model that answered stands in what the provider told. */
+static void check_served(audit *a, const json *row, const json *record)
+{
+    const char *served = rows_text(row, "served"), *usage = rows_text(record, "usage");
+    if (served == NULL)
+        return;
+    SCOPED(json_destroy)
+    json *told = usage != NULL ? json_parse_tree(usage, strlen(usage), "usage", NULL) : NULL;
+    if (strcmp(json_str(json_get(told, "model"), ""), served) != 0)
+        find(a, "task %s: call %s %" PRId64 ": the provider did not name the model %.60s",
+             rows_text(row, "task"), rows_text(row, "stage"), rows_int(row, "number"), served);
+}
+
 static void check_call(audit *a, const json *row)
 {
     const char *task = rows_text(row, "task");
@@ -246,6 +260,7 @@ static void check_call(audit *a, const json *row)
     char *what = xasprintf("call %s %" PRId64, rows_text(row, "stage"), rows_int(row, "number"));
     const subject about = {task, what, record_only};
     compare_row(a, &about, row, record);
+    check_served(a, row, record);
     a->counts->calls++;
 }
 

@@ -9,9 +9,8 @@
 
 #include "common/intern.h"
 #include "common/scoped.h"
+#include "common/str.h"
 #include "common/xalloc.h"
-#include "store/query.h"
-#include "store/score.h"
 
 /* Why a device kind has no times to show, whatever was stored. */
 typedef struct silence {
@@ -39,7 +38,7 @@ static int read_run(store_tx *tx, const char *name, board_run *out, err *e)
     if (problem_list_read(tx, id, &out->problems, e) < 0 ||
         entrant_list_read(tx, id, &out->entrants, e) < 0 || run_count(tx, id, &out->counts, e) < 0)
         return -1;
-    return query_ranked(tx, id, &out->ranked, e);
+    return ranked_list_read(tx, id, &out->ranked, e);
 }
 
 /* A run that is already there is not read twice. */
@@ -121,10 +120,12 @@ static const char *silent_about(const char *kind)
     return NULL;
 }
 
-static void judge_numbers(board_task *t, const result_row *r, intern *texts)
+static void judge_numbers(board_task *t, const score_row *from, intern *texts)
 {
+    const result_row *r = &from->task->outcome;
     const char *silent = silent_about(r->device_kind);
-    t->speedup = t->candidate_ms = t->baseline_ms = t->ci_low = t->ci_high = (double)NAN;
+    t->speedup = t->candidate_ms = t->baseline_ms = (double)NAN;
+    t->ci_low = t->ci_high = t->margin = (double)NAN;
     if (t->row->state != TASK_DONE) {
         t->reason = why_unfinished(t->row);
     } else if (silent != NULL) {
@@ -137,6 +138,7 @@ static void judge_numbers(board_task *t, const result_row *r, intern *texts)
         t->verdict = intern_text(texts, r->verdict);
         t->ci_low = r->ci_low;
         t->ci_high = r->ci_high;
+        t->margin = from->margin;
         t->reason = isnan(r->speedup) ? intern_text(texts, r->reason) : NULL;
     }
 }
@@ -240,13 +242,15 @@ static void pack_usage(const usage_row *usage, board_usage *out)
         .tokens_cache_write = usage->tokens_cache_write,
         .cost_usd = usage->cost_usd,
         .unknown_usd = usage->unknown_usd,
+        .latency_ms = usage->latency_ms,
     };
 }
 
-static int pack_fn(void *arg, const task_row *task, const usage_row *usage, err *e)
+static int pack_fn(void *arg, const score_row *from, err *e)
 {
     (void)e;
     packing *p = arg;
+    const task_row *task = from->task;
     board *b = p->b;
     size_t entrant;
     while (strcmp(p->run->problems.rows[p->problem].id, task->problem) != 0)
@@ -256,13 +260,13 @@ static int pack_fn(void *arg, const task_row *task, const usage_row *usage, err 
     board_row *row = &b->rows[b->task_count];
     board_task *t = &b->tasks[b->task_count];
     pack_row(p, task, row);
-    pack_usage(usage, &b->usage[b->task_count]);
+    pack_usage(from->usage, &b->usage[b->task_count]);
     *t = (board_task){.run = p->run,
                       .row = row,
                       .problem = &p->run->problems.rows[p->problem],
                       .usage = &b->usage[b->task_count],
                       .entrant = entrant};
-    judge_numbers(t, &task->outcome, b->texts);
+    judge_numbers(t, from, b->texts);
     b->task_count++;
     return 0;
 }
@@ -289,7 +293,7 @@ static int read_tasks(store_tx *tx, board *b, err *e)
     for (size_t r = 0; r < b->run_count; r++) {
         board_run *run = &b->runs[r];
         packing p = {.b = b, .run = run};
-        if (score_each(tx, run->row.id, pack_fn, &p, &run->spend, e) < 0)
+        if (score_each(tx, run->row.id, pack_fn, &p, &run->sums, e) < 0)
             return -1;
         run->protocols = protocols_of(b, run);
     }
@@ -330,7 +334,8 @@ void board_destroy(board **self)
         run_row_fini(&b->runs[i].row);
         problem_list_fini(&b->runs[i].problems);
         entrant_list_fini(&b->runs[i].entrants);
-        spend_list_fini(&b->runs[i].spend);
+        score_sums_fini(&b->runs[i].sums);
+        ranked_list_fini(&b->runs[i].ranked);
     }
     free(b->runs);
     free(b->entrants);
@@ -372,10 +377,40 @@ bool board_any_kind(const board *self, const char *kind)
     return false;
 }
 
+int64_t board_ranked_of(const board_entrant *entrant)
+{
+    const ranked_list *list = &entrant->run->ranked;
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->rows[i].entrant, entrant->row->name) == 0)
+            return list->rows[i].tasks;
+    return 0;
+}
+
+bool board_run_rankable(const board_run *run)
+{
+    int64_t sum = 0;
+    for (size_t i = 0; i < run->ranked.count; i++)
+        sum += run->ranked.rows[i].tasks;
+    return sum > 0 && sum == run->counts.planned;
+}
+
 bool board_rankable(const board *self)
 {
     for (size_t i = 0; i < self->run_count; i++)
-        if (self->runs[i].ranked == 0 || self->runs[i].ranked != self->runs[i].counts.planned)
+        if (!board_run_rankable(&self->runs[i]))
             return false;
     return self->run_count > 0;
+}
+
+board_hidden board_task_hidden(const board_task *task)
+{
+    const board_facts *facts = task->row->facts;
+    const char *text = task->row->outcome.text;
+    if (task->row->state != TASK_DONE || facts->correct_protocol == NULL ||
+        !str_starts(facts->correct_protocol, "ce-correct-1") || facts->device_kind == NULL ||
+        strcmp(facts->device_kind, "fake") == 0)
+        return BOARD_HIDDEN_NONE;
+    if (task->row->outcome.result == OUTCOME_OK)
+        return BOARD_HIDDEN_PASSED;
+    return text != NULL && str_starts(text, "hidden run") ? BOARD_HIDDEN_FAILED : BOARD_HIDDEN_NONE;
 }

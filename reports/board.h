@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "store/call.h"
-#include "store/charge.h"
+#include "store/query.h"
 #include "store/run.h"
+#include "store/score.h"
 #include "store/store.h"
 #include "store/task.h"
 
@@ -50,7 +50,7 @@ typedef struct board_row {
 typedef struct board_usage {
     int64_t attempts, calls, cost_unknown, tokens_unknown, unknown_calls;
     int64_t tokens_in, tokens_out, tokens_cache_read, tokens_cache_write;
-    double cost_usd, unknown_usd;
+    double cost_usd, unknown_usd, latency_ms;
 } board_usage;
 
 /* What the tasks of a run were checked and timed by (NULL: not timed). While none is done: what the run was
@@ -63,10 +63,10 @@ typedef struct board_run {
     run_row row;
     problem_list problems;
     entrant_list entrants;
-    spend_list spend; /* cost by entrant and stage */
+    score_sums sums; /* cost by entrant and stage, models that answered */
     run_counts counts;
     board_protocols protocols;
-    int64_t ranked; /* tasks in the view `ranked` */
+    ranked_list ranked; /* tasks in the view `ranked`, by entrant */
 } board_run;
 
 typedef struct board_task {
@@ -80,6 +80,7 @@ typedef struct board_task {
     double candidate_ms, baseline_ms;
     const char *verdict;    /* of the speed, or NULL */
     double ci_low, ci_high; /* of speedup; NaN: no interval */
+    double margin;          /* of its comparison, 0.01 = 1 %; NaN: none is stored */
 } board_task;
 
 typedef struct board_entrant {
@@ -120,7 +121,17 @@ bool board_task_scored(const board_task *task);
 bool board_is_gemm(const problem_row *problem);
 /* board_any_kind: some task ran on this kind of device ("fake"). */
 bool board_any_kind(const board *self, const char *kind);
-/* board_rankable: every task of every run is in the view `ranked`. */
+/* board_ranked_of: how many tasks of an entrant are in the view `ranked`. */
+int64_t board_ranked_of(const board_entrant *entrant);
+/* board_run_rankable: every task of the run is in the view `ranked`; board_rankable: of every run. */
+bool board_run_rankable(const board_run *run);
 bool board_rankable(const board *self);
+/* board_task_hidden: what became of the hidden run, which the protocol ce-correct-1 has and older ones have not. */
+typedef enum board_hidden {
+    BOARD_HIDDEN_NONE,
+    BOARD_HIDDEN_PASSED,
+    BOARD_HIDDEN_FAILED
+} board_hidden;
+board_hidden board_task_hidden(const board_task *task);
 
 #endif

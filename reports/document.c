@@ -172,37 +172,92 @@ static void put_regressions(const page *p, buf *out)
         regress_text(p->ask->changes, CHANGES_MAX, out);
 }
 
+static bool is_beside(const board_task *a, const board_task *b)
+{
+    return a->entrant == b->entrant && a->problem == b->problem;
+}
+
+/* The verdicts of a cell's samples: "faster", or "2 faster, 1 inconclusive(interval)" for several. */
+static void put_verdicts(const page *p, const board_task *first, buf *out)
+{
+    static const char *const names[] = {"faster", "slower", "same", "inconclusive", "impossible"};
+    const board_task *end = p->b->tasks + p->b->task_count;
+    const char *gap = "";
+    for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+        size_t n = 0;
+        const char *why = NULL;
+        for (const board_task *t = first; t < end && is_beside(t, first); t++)
+            if (t->verdict != NULL && strcmp(t->verdict, names[k]) == 0) {
+                why = t->row->outcome.verdict_reason;
+                n++;
+            }
+        if (n == 0)
+            continue;
+        buf_puts(out, gap);
+        if (p->run->row.samples > 1)
+            buf_printf(out, "%zu ", n);
+        buf_puts(out, names[k]);
+        if (why != NULL && n == 1) {
+            buf_puts(out, "(");
+            text_cell(out, why);
+            buf_puts(out, ")");
+        }
+        gap = ", ";
+    }
+}
+
 static void put_cell(const page *p, const grid *g, size_t problem, size_t entrant, buf *out)
 {
     const grid_cell *cell = grid_at(g, problem, entrant);
     if (cell->example == NULL)
         return;
+    bool single = p->run->row.samples == 1;
     buf_puts(out, "| ");
     text_cell(out, g->problems[problem]);
     buf_puts(out, " | ");
     text_cell(out, p->b->entrants[entrant].row->name);
-    buf_printf(out, " | %zu of %" PRId64 " | ", cell->correct, p->run->row.samples);
-    text_factor(out, cell->speedup);
-    buf_puts(out, " | ");
-    if (p->run->row.samples == 1) {
+    if (single)
+        buf_puts(out, " | ");
+    else
+        buf_printf(out, " | %zu of %" PRId64 " | ", cell->correct, p->run->row.samples);
+    if (single)
         text_outcome(out, cell->example->row);
-        if (cell->example->verdict != NULL)
-            buf_printf(out, ", %s", cell->example->verdict);
-    }
-    if (cell->example->ci_low > 0)
+    if (single)
+        buf_puts(out, " | ");
+    text_factor(out, cell->speedup);
+    if (single && cell->example->ci_low > 0)
         buf_printf(out, " [%.3f, %.3f]", cell->example->ci_low, cell->example->ci_high);
+    buf_puts(out, " | ");
+    put_verdicts(p, cell->example, out);
     buf_puts(out, " |\n");
+}
+
+/* An interval that touches the margin decides nothing, and that is no mistake: say so where it happens. */
+static void explain_inconclusive(const page *p, buf *out)
+{
+    for (size_t i = 0; i < p->b->task_count; i++) {
+        const board_task *t = &p->b->tasks[i];
+        if (t->verdict == NULL || strcmp(t->verdict, "inconclusive") != 0)
+            continue;
+        buf_puts(out,
+                 "`inconclusive` is an answer too: the interval holds both a kernel that is beyond "
+                 "the margin (1 %, or what A/A runs of that card need) and one that is not. A "
+                 "kernel whose true speedup lies at the margin itself stays so however often it "
+                 "is timed. It counts as correct, and as no certified win.\n\n");
+        return;
+    }
 }
 
 static void put_problems(const page *p, buf *out)
 {
     SCOPED(grid_destroy) grid *g = grid_create(p->b);
-    buf_puts(
-        out,
-        "\n## Problems\n\nEvery task is in [leaderboard.md](leaderboard.md).\n\n<details><summary>"
-        "by problem and entrant</summary>\n\n"
-        "| problem | entrant | correct | median speedup | what it was |\n"
-        "|---|---|--:|--:|---|\n");
+    buf_puts(out, "\n## Problems\n\nEvery task is in [leaderboard.md](leaderboard.md).\n\n");
+    explain_inconclusive(p, out);
+    buf_printf(out,
+               "<details><summary>by problem and entrant</summary>\n\n"
+               "| problem | entrant | %s | %s | verdict |\n|---|---|--:|--:|---|\n",
+               p->run->row.samples == 1 ? "outcome" : "correct",
+               p->run->row.samples == 1 ? "speedup [95 %]" : "median speedup");
     for (size_t i = 0; i < g->problem_count; i++)
         for (size_t k = 0; k < g->entrant_count; k++)
             put_cell(p, g, i, k, out);
@@ -233,6 +288,11 @@ static void put_fast(const page *p, buf *out)
 static void put_entrants(const page *p, buf *out)
 {
     leaderboard_part_write(p->b, LEADERBOARD_ENTRANTS, out);
+}
+
+static void put_speed(const page *p, buf *out)
+{
+    leaderboard_part_write(p->b, LEADERBOARD_SPEED, out);
 }
 
 static void put_cost(const page *p, buf *out)
@@ -289,9 +349,9 @@ static const struct {
     void (*put)(const page *p, buf *out);
     size_t max;
 } sections[] = {
-    {put_verdict, 4096},  {put_changes, 2048},     {put_entrants, 10240}, {put_fast, 4096},
-    {put_coverage, 6144}, {put_regressions, 8192}, {put_problems, 14336}, {put_plots, 2048},
-    {put_methods, 4096},  {put_cost, 4096},        {put_again, 2048},
+    {put_verdict, 4096}, {put_changes, 2048},  {put_entrants, 7168},    {put_speed, 4096},
+    {put_fast, 4096},    {put_coverage, 5120}, {put_regressions, 8192}, {put_problems, 14336},
+    {put_plots, 2048},   {put_methods, 4096},  {put_cost, 4096},        {put_again, 2048},
 };
 
 /* Whole lines only; what is left out is counted. */

@@ -15,15 +15,15 @@
 #include "common/xalloc.h"
 
 /* Tasks come in suite order, so the next problem is at the hint or just after it. */
-static size_t find(const grid *g, const char *id, size_t *hint)
+size_t grid_find(const grid *self, const char *id, size_t *hint)
 {
-    for (size_t n = 0; n < g->problem_count; n++, (*hint)++) {
-        if (*hint >= g->problem_count)
+    for (size_t n = 0; n < self->problem_count; n++, (*hint)++) {
+        if (*hint >= self->problem_count)
             *hint = 0;
-        if (strcmp(g->problems[*hint], id) == 0)
+        if (strcmp(self->problems[*hint], id) == 0)
             return *hint;
     }
-    return g->problem_count;
+    return self->problem_count;
 }
 
 static void list_problems(grid *g, const board *b)
@@ -35,7 +35,7 @@ static void list_problems(grid *g, const board *b)
     for (size_t r = 0; r < b->run_count; r++)
         for (size_t i = 0; i < b->runs[r].problems.count; i++) {
             const char *id = b->runs[r].problems.rows[i].id;
-            if (find(g, id, &hint) == g->problem_count)
+            if (grid_find(g, id, &hint) == g->problem_count)
                 g->problems[g->problem_count++] = id;
         }
 }
@@ -50,7 +50,7 @@ static void count(grid *g, const board *b, grid_cell **of_task)
     size_t hint = 0;
     for (size_t i = 0; i < b->task_count; i++) {
         const board_task *t = &b->tasks[i];
-        size_t problem = find(g, t->row->problem, &hint);
+        size_t problem = grid_find(g, t->row->problem, &hint);
         grid_cell *cell = &g->cells[problem * g->entrant_count + t->entrant];
         if (cell->example == NULL)
             cell->example = t;

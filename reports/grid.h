@@ -30,5 +30,8 @@ typedef struct grid {
 grid *grid_create(const board *b);
 void grid_destroy(grid **self);
 const grid_cell *grid_at(const grid *self, size_t problem, size_t entrant);
+/* grid_find gives the place of a problem, problem_count when it is not there. The hint, 0 at first, makes it quick
+ * for problems that are asked in order. */
+size_t grid_find(const grid *self, const char *id, size_t *hint);
 
 #endif

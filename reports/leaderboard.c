@@ -9,12 +9,16 @@
 
 #include "common/scoped.h"
 #include "reports/agg.h"
+#include "reports/columns.h"
+#include "reports/ranking.h"
 #include "reports/text.h"
+
+enum { CELL_MAX = 64 * 1024 };
 
 /* What is being written. */
 typedef struct page {
     const board *b;
-    const agg_list *aggs;
+    columns_view view;
     bool stable;
     buf *out;
 } page;
@@ -39,7 +43,7 @@ static void claim_protocol(const board *b, const char *prefix, buf *out)
     buf_puts(out, prefix);
     if (uncertified)
         buf_puts(out, "**uncertified**: ");
-    buf_printf(out, "checked by %s, %s%s%s. No ranks are claimed.\n", used.correctness,
+    buf_printf(out, "checked by %s, %s%s%s.\n", used.correctness,
                used.timing != NULL ? "timed by " : "not timed",
                used.timing != NULL ? used.timing : "",
                uncertified ? ", whose medians have no interval and no verdict" : "");
@@ -168,70 +172,126 @@ static void write_facts(const page *p)
         "the ratio of medians |\n");
 }
 
-/* ---- entrants ---- */
+/* ---- tables of entrants ---- */
 
 static void entrant_name(const page *p, size_t index)
 {
-    text_cell(p->out, p->b->entrants[index].row->name);
-    if (p->b->run_count > 1 && !p->stable)
-        buf_printf(p->out, " (%s)", p->b->entrants[index].run->row.id);
+    SCOPED(buf_fini) buf name = {0};
+    buf_init(&name, CELL_MAX);
+    columns_name(&p->view, index, &name);
+    text_cell(p->out, buf_text(&name));
 }
 
-static void entrant_scores(const page *p, const agg *a)
+static size_t entrant_at(const page *p, size_t line)
 {
-    buf *out = p->out;
-    buf_printf(out, " | %zu/%zu | ", a->correct, a->declared);
-    text_share(out, a->correct, a->declared);
-    if (a->declared > 0)
-        buf_printf(out, " [%.1f, %.1f]", 100 * a->correct_low, 100 * a->correct_high);
-    buf_puts(out, " | ");
-    text_factor(out, a->geomean);
-    buf_printf(out, " (n=%zu) | ", a->measured);
-    text_factor(out, a->median);
-    buf_puts(out, " | ");
-    text_factor(out, a->p25);
-    buf_printf(out, " | %zu | %zu |", a->fast[2], a->losses);
+    return p->view.ranks->order[line];
 }
 
-static void entrant_costs(const page *p, const agg *a)
+static const agg *agg_at(const page *p, size_t line)
 {
-    buf *out = p->out;
-    buf_puts(out, " ");
-    text_usd(out, a->cost_usd, a->cost_unknown);
-    text_usd_beside(out, a->unknown_usd, a->unknown_calls);
-    buf_puts(out, " | ");
-    text_count(out, a->tokens_in + a->tokens_cache_read + a->tokens_cache_write);
-    buf_puts(out, " / ");
-    text_count(out, a->tokens_out);
-    if (a->tokens_unknown > 0)
-        buf_printf(out, " (unknown for %" PRId64 ")", a->tokens_unknown);
-    buf_printf(out, " | %" PRId64 " | %" PRId64 " |", a->calls, a->attempts);
-    if (!p->stable) {
-        buf_puts(out, " ");
-        text_minutes(out, a->wall_ms);
-        buf_puts(out, " | ");
-        text_minutes(out, a->device_ms);
-        buf_puts(out, " |");
+    return &p->view.aggs->rows[entrant_at(p, line)];
+}
+
+static void put_cell(const page *p, const columns_column *column, size_t entrant)
+{
+    SCOPED(buf_fini) buf cell = {0};
+    buf_init(&cell, CELL_MAX);
+    column->put(&p->view, entrant, &cell);
+    buf_puts(p->out, " ");
+    if (column->is_foreign)
+        text_cell(p->out, buf_text(&cell));
+    else
+        buf_add(p->out, buf_text(&cell), cell.size);
+    buf_puts(p->out, " |");
+}
+
+static void put_heads(const page *p, const columns_column *columns)
+{
+    buf_puts(p->out, "|");
+    for (const columns_column *c = columns; c->name != NULL; c++)
+        if (columns_is_shown(&p->view, c))
+            buf_printf(p->out, " %s |", c->name);
+    buf_puts(p->out, "\n|");
+    for (const columns_column *c = columns; c->name != NULL; c++)
+        if (columns_is_shown(&p->view, c))
+            buf_puts(p->out, c->is_text ? "---|" : "--:|");
+    buf_puts(p->out, "\n");
+}
+
+static void put_table(const page *p, columns_id id)
+{
+    const columns_table *t = &columns_tables[id];
+    if (t->is_shown != NULL && !t->is_shown(&p->view))
+        return;
+    buf_printf(p->out, "\n## %s\n\n", t->title);
+    if (t->note != NULL) {
+        t->note(&p->view, p->out);
+        buf_puts(p->out, "\n\n");
+    }
+    put_heads(p, t->columns);
+    for (size_t i = 0; i < p->view.ranks->count; i++) {
+        buf_puts(p->out, "|");
+        for (const columns_column *c = t->columns; c->name != NULL; c++)
+            if (columns_is_shown(&p->view, c))
+                put_cell(p, c, entrant_at(p, i));
+        buf_puts(p->out, "\n");
+    }
+}
+
+static void write_unranked(const page *p)
+{
+    bool any = false;
+    for (size_t i = 0; i < p->view.ranks->count; i++) {
+        const ranking_row *row = &p->view.ranks->rows[entrant_at(p, i)];
+        if (row->unranked == NULL)
+            continue;
+        buf_puts(p->out, any ? "* " : "\nNot ranked:\n\n* ");
+        entrant_name(p, entrant_at(p, i));
+        buf_puts(p->out, row->is_apart ? ": not of this board: " : ": ");
+        text_cell(p->out, row->unranked);
+        buf_puts(p->out, "\n");
+        any = true;
     }
 }
 
 static void write_entrants(const page *p)
 {
-    buf_puts(p->out,
-             "\n## Entrants\n\nListed by correct, then by geometric mean.\n\n| entrant | correct | "
-             "share [Wilson 95 %] | geomean over correct "
-             "| median | p25 | faster than baseline | slower | cost | tokens in / out | calls "
-             "| attempts |");
-    buf_puts(p->out, p->stable ? "\n" : " wall | device |\n");
-    buf_puts(p->out, "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
-    buf_puts(p->out, p->stable ? "\n" : "--:|--:|\n");
-    for (size_t i = 0; i < p->aggs->count; i++) {
-        size_t index = p->aggs->order[i];
-        buf_puts(p->out, "| ");
-        entrant_name(p, index);
-        entrant_scores(p, &p->aggs->rows[index]);
-        entrant_costs(p, &p->aggs->rows[index]);
-        buf_puts(p->out, "\n");
+    put_table(p, COLUMNS_RANKS);
+    write_unranked(p);
+}
+
+/* ---- models ---- */
+
+static void put_model(const page *p, size_t index, const snapshot_row *s)
+{
+    buf *out = p->out;
+    buf_puts(out, "| ");
+    entrant_name(p, index);
+    buf_printf(out, " | %s | ", s->stage);
+    text_cell(out, s->provider);
+    buf_puts(out, ":");
+    text_cell(out, s->model);
+    buf_puts(out, " | ");
+    text_cell(out, s->served);
+    buf_printf(out, " | %" PRId64 " |\n", s->calls);
+}
+
+/* The exact models: what was asked for may be a name that moves. */
+static void write_models(const page *p)
+{
+    bool any = false;
+    for (size_t i = 0; i < p->view.ranks->count; i++) {
+        const board_entrant *entrant = &p->b->entrants[entrant_at(p, i)];
+        const snapshot_list *list = &entrant->run->sums.snapshots;
+        for (size_t k = 0; k < list->count; k++) {
+            if (list->rows[k].entrant != entrant->row->id)
+                continue;
+            if (!any)
+                buf_puts(p->out, "\n## Models\n\n| entrant | stage | asked for | answered, as the "
+                                 "provider names it | calls |\n|---|---|---|---|--:|\n");
+            any = true;
+            put_model(p, entrant_at(p, i), &list->rows[k]);
+        }
     }
 }
 
@@ -250,11 +310,11 @@ static void write_gemm(const page *p)
         return;
     buf_puts(p->out,
              "\nProblems of category `gemm` count as correct and in fast_p, and are left out of "
-             "geomean, median, p25 and slower. Their own geometric means: ");
-    for (size_t i = 0; i < p->aggs->count; i++) {
-        const agg *a = &p->aggs->rows[p->aggs->order[i]];
+             "geomeans, coverage, median, p25, gated and slower. Their own geometric means: ");
+    for (size_t i = 0; i < p->view.ranks->count; i++) {
+        const agg *a = agg_at(p, i);
         buf_puts(p->out, i > 0 ? ", " : "");
-        entrant_name(p, p->aggs->order[i]);
+        entrant_name(p, entrant_at(p, i));
         buf_puts(p->out, " ");
         text_factor(p->out, a->gemm_geomean);
         buf_printf(p->out, " (n=%zu)", a->gemm_measured);
@@ -266,24 +326,11 @@ static void write_gemm(const page *p)
                  "cores are proven on a GPU only.\n");
 }
 
-/* A mean over the easy problems says nothing beside one over all. */
-static void warn_of_sets(const page *p)
-{
-    for (size_t i = 1; i < p->aggs->count; i++)
-        if (p->aggs->rows[i].measured != p->aggs->rows[0].measured) {
-            buf_puts(
-                p->out,
-                "\nGeometric means, medians and quartiles above stand over different sets (n): "
-                "`ce-coord compare-providers` compares over the common one.\n");
-            return;
-        }
-}
-
 static bool cost_any(const board *b)
 {
     for (size_t i = 0; i < b->run_count; i++)
-        for (size_t k = 0; k < b->runs[i].spend.count; k++) {
-            const spend_row *s = &b->runs[i].spend.rows[k];
+        for (size_t k = 0; k < b->runs[i].sums.spend.count; k++) {
+            const spend_row *s = &b->runs[i].sums.spend.rows[k];
             if (s->cost_usd > 0 || s->cost_unknown > 0 || s->unknown_calls > 0)
                 return true;
         }
@@ -293,7 +340,7 @@ static bool cost_any(const board *b)
 static void write_spend_of(const page *p, size_t index)
 {
     const board_entrant *entrant = &p->b->entrants[index];
-    const spend_list *spend = &entrant->run->spend;
+    const spend_list *spend = &entrant->run->sums.spend;
     for (size_t i = 0; i < spend->count; i++) {
         const spend_row *s = &spend->rows[i];
         if (s->entrant != entrant->row->id)
@@ -327,55 +374,22 @@ static void write_spend(const page *p)
         "| cost |");
     buf_puts(p->out, p->stable ? "\n|---|---|---|--:|--:|--:|\n"
                                : " time a call |\n|---|---|---|--:|--:|--:|--:|\n");
-    for (size_t i = 0; i < p->aggs->count; i++)
-        write_spend_of(p, p->aggs->order[i]);
-}
-
-/* Speeds that nobody measured make no curve. */
-static bool measured_any(const agg_list *aggs)
-{
-    for (size_t i = 0; i < aggs->count; i++)
-        if (aggs->rows[i].measured > 0)
-            return true;
-    return false;
-}
-
-static void write_fast(const page *p)
-{
-    if (!measured_any(p->aggs))
-        return;
-    buf_puts(p->out,
-             "\n## fast_p\n\nRaw: share of all N that are correct and have a speedup strictly "
-             "above p.\n\n| entrant |");
-    for (size_t t = 0; t < AGG_THRESHOLDS; t++)
-        buf_printf(p->out, " p = %g |", agg_thresholds[t]);
-    buf_puts(p->out, "\n|---|--:|--:|--:|--:|--:|--:|\n");
-    for (size_t i = 0; i < p->aggs->count; i++) {
-        const agg *a = &p->aggs->rows[p->aggs->order[i]];
-        buf_puts(p->out, "| ");
-        entrant_name(p, p->aggs->order[i]);
-        buf_puts(p->out, " |");
-        for (size_t t = 0; t < AGG_THRESHOLDS; t++) {
-            buf_puts(p->out, " ");
-            text_share(p->out, a->fast[t], a->declared);
-            buf_puts(p->out, " |");
-        }
-        buf_puts(p->out, "\n");
-    }
+    for (size_t i = 0; i < p->view.ranks->count; i++)
+        write_spend_of(p, entrant_at(p, i));
 }
 
 static void write_failures(const page *p)
 {
     bool any = false;
-    for (size_t i = 0; i < p->aggs->count; i++) {
-        const agg *a = &p->aggs->rows[p->aggs->order[i]];
+    for (size_t i = 0; i < p->view.ranks->count; i++) {
+        const agg *a = agg_at(p, i);
         for (size_t k = 0; k < a->failure_count; k++) {
             if (!any)
                 buf_puts(p->out, "\n## Failures\n\n| entrant | outcome | stage | count |\n"
                                  "|---|---|---|--:|\n");
             any = true;
             buf_puts(p->out, "| ");
-            entrant_name(p, p->aggs->order[i]);
+            entrant_name(p, entrant_at(p, i));
             buf_printf(p->out, " | %s | ", outcome_name(a->failures[k].result));
             text_cell(p->out, a->failures[k].stage[0] != '\0' ? a->failures[k].stage : NULL);
             buf_printf(p->out, " | %zu |\n", a->failures[k].count);
@@ -432,33 +446,61 @@ static void write_tasks(const page *p)
         write_task(p, &p->b->tasks[i]);
 }
 
+/* ---- all ---- */
+
+static void write_speed_table(const page *p)
+{
+    put_table(p, COLUMNS_SPEED);
+    write_gemm(p);
+}
+
+static void write_fast(const page *p)
+{
+    put_table(p, COLUMNS_FAST);
+}
+
+static void write_cost(const page *p)
+{
+    if (!cost_any(p->b))
+        return;
+    put_table(p, COLUMNS_COST);
+    write_spend(p);
+}
+
 void leaderboard_part_write(const board *b, leaderboard_part part, buf *out)
 {
     static void (*const parts[])(const page *) = {[LEADERBOARD_FACTS] = write_facts,
                                                   [LEADERBOARD_ENTRANTS] = write_entrants,
+                                                  [LEADERBOARD_SPEED] = write_speed_table,
                                                   [LEADERBOARD_COST] = write_spend,
                                                   [LEADERBOARD_FAST] = write_fast};
     SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);
-    const page p = {b, aggs, false, out};
+    SCOPED(ranking_destroy) ranking *ranks = ranking_create(b, aggs);
+    const page p = {b, {b, aggs, ranks, false}, false, out};
     parts[part](&p);
 }
 
 void leaderboard_write(const board *b, bool stable, buf *out)
 {
     SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);
-    page p = {b, aggs, stable, out};
+    SCOPED(ranking_destroy) ranking *ranks = ranking_create(b, aggs);
+    const page p = {b, {b, aggs, ranks, stable}, stable, out};
     buf_puts(out, "# Leaderboard: ");
     text_cell(out, b->runs[0].row.suite);
     buf_puts(out, " ");
     text_cell(out, b->runs[0].row.suite_version);
     buf_puts(out, "\n\n");
     leaderboard_claims(b, "> - ", out);
-    write_facts(&p);
     write_entrants(&p);
-    write_gemm(&p);
-    warn_of_sets(&p);
-    write_spend(&p);
+    write_speed_table(&p);
     write_fast(&p);
+    put_table(&p, COLUMNS_PASS);
     write_failures(&p);
+    write_cost(&p);
+    put_table(&p, COLUMNS_EFFORT);
+    put_table(&p, COLUMNS_CHECKS);
+    write_models(&p);
+    buf_puts(out, "\n## Measured on\n");
+    write_facts(&p);
     write_tasks(&p);
 }

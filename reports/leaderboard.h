@@ -23,6 +23,7 @@ void leaderboard_write(const board *b, bool stable, buf *out);
 typedef enum leaderboard_part {
     LEADERBOARD_FACTS,
     LEADERBOARD_ENTRANTS,
+    LEADERBOARD_SPEED,
     LEADERBOARD_COST,
     LEADERBOARD_FAST
 } leaderboard_part;

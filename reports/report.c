@@ -12,6 +12,7 @@
 #include "common/scoped.h"
 #include "common/xalloc.h"
 #include "reports/board.h"
+#include "reports/board_html.h"
 #include "reports/document.h"
 #include "reports/leaderboard.h"
 #include "reports/plot.h"
@@ -34,9 +35,8 @@ static const struct {
     const char *name;
     render_fn *render;
 } files[] = {
-    {"leaderboard.md", leaderboard_write},
-    {"results.json", results_json},
-    {"results.csv", results_csv},
+    {"leaderboard.md", leaderboard_write}, {"leaderboard.html", board_html_write},
+    {"results.json", results_json},        {"results.csv", results_csv},
     {"entrants.json", entrants_write},
 };
 enum { FILES = sizeof files / sizeof files[0] };

@@ -11,6 +11,7 @@
 #include "common/json_out.h"
 #include "common/scoped.h"
 #include "reports/agg.h"
+#include "reports/ranking.h"
 
 /* ---- JSON ---- */
 
@@ -86,8 +87,8 @@ static void set_time(json *object, const char *key, int64_t wall_ms)
 static json *spend_json(const board_run *run, bool stable)
 {
     json *list = json_new_array();
-    for (size_t i = 0; i < run->spend.count; i++) {
-        const spend_row *s = &run->spend.rows[i];
+    for (size_t i = 0; i < run->sums.spend.count; i++) {
+        const spend_row *s = &run->sums.spend.rows[i];
         json *row = json_new_object();
         for (size_t k = 0; k < run->entrants.count; k++)
             if (run->entrants.rows[k].id == s->entrant)
@@ -133,9 +134,14 @@ static json *run_json(const board *b, const board_run *run, bool stable)
     json_set_int(out, "samples", run->row.samples);
     json_set_int(out, "planned", run->counts.planned);
     json_set_int(out, "scored", run->counts.scored);
-    json_set_bool(out, "ranked", run->ranked > 0 && run->ranked == run->counts.planned);
+    json_set_bool(out, "ranked", board_run_rankable(run));
     json_set_bool(out, "provisional", run->row.samples < BOARD_PROVISIONAL_BELOW);
     return out;
+}
+
+static double share_of(size_t k, size_t n)
+{
+    return n > 0 ? (double)k / (double)n : (double)NAN;
 }
 
 static json *fast_json(const agg *a)
@@ -145,8 +151,59 @@ static json *fast_json(const agg *a)
         json *row = json_new_object();
         json_set_real(row, "p", agg_thresholds[t]);
         json_set_int(row, "count", (int64_t)a->fast[t]);
-        json_set_real(row, "share",
-                      a->declared > 0 ? (double)a->fast[t] / (double)a->declared : (double)NAN);
+        json_set_real(row, "share", share_of(a->fast[t], a->declared));
+        json_set_int(row, "certified", (int64_t)a->certified[t]);
+        json_set_real(row, "certified_share", share_of(a->certified[t], a->declared));
+        json_append(list, &row);
+    }
+    return list;
+}
+
+static json *pass_json(const agg *a)
+{
+    json *list = json_new_array();
+    for (size_t k = 0; k < AGG_KS; k++) {
+        json *row = json_new_object();
+        json_set_int(row, "k", (int64_t)agg_ks[k]);
+        json_set_real(row, "pass", a->pass[k]);
+        json_set_real(row, "certified_fast_1", a->certified_pass[k]);
+        json_append(list, &row);
+    }
+    return list;
+}
+
+static void set_place(json *out, const ranking *ranks, size_t entrant)
+{
+    const ranking_row *row = &ranks->rows[entrant];
+    bool has_rank = row->unranked == NULL && !row->is_human;
+    json_set_bool(out, "human", row->is_human);
+    json_set_bool(out, "on_board", !row->is_apart);
+    if (has_rank) {
+        json_set_int(out, "rank", (int64_t)row->place.rank);
+        json_set_int(out, "rank_low", (int64_t)row->place.low);
+        json_set_int(out, "rank_high", (int64_t)row->place.high);
+    } else {
+        json_set_null(out, "rank");
+    }
+    json_set_str(out, "unranked", row->unranked);
+    json_set_int(out, "covered_problems", (int64_t)row->covered);
+    json_set_real(out, "common_geomean", row->common_geomean);
+}
+
+static json *snapshots_json(const board_entrant *entrant)
+{
+    json *list = json_new_array();
+    const snapshot_list *all = &entrant->run->sums.snapshots;
+    for (size_t i = 0; i < all->count; i++) {
+        const snapshot_row *s = &all->rows[i];
+        if (s->entrant != entrant->row->id)
+            continue;
+        json *row = json_new_object();
+        json_set_str(row, "stage", s->stage);
+        json_set_str(row, "provider", s->provider);
+        json_set_str(row, "model", s->model);
+        json_set_str(row, "served", s->served);
+        json_set_int(row, "calls", s->calls);
         json_append(list, &row);
     }
     return list;
@@ -173,6 +230,16 @@ static void set_scores(json *out, const agg *a)
     json_set_real(out, "correct_low", a->correct_low);
     json_set_real(out, "correct_high", a->correct_high);
     set_tree(out, "fast", fast_json(a));
+    json_set_real(out, "certified_low", a->certified_low);
+    json_set_real(out, "certified_high", a->certified_high);
+    set_tree(out, "pass_at_k", pass_json(a));
+    json_set_int(out, "in_scope", (int64_t)a->in_scope);
+    json_set_real(out, "gated_geomean", a->gated);
+    json_set_int(out, "verdict_same", (int64_t)a->same);
+    json_set_int(out, "verdict_inconclusive", (int64_t)a->inconclusive);
+    json_set_int(out, "verdict_impossible", (int64_t)a->impossible);
+    json_set_int(out, "hidden_passed", (int64_t)a->hidden_passed);
+    json_set_int(out, "hidden_failed", (int64_t)a->hidden_failed);
     json_set_int(out, "measured", (int64_t)a->measured);
     json_set_real(out, "geomean", a->geomean);
     json_set_real(out, "median", a->median);
@@ -199,22 +266,27 @@ static void set_costs(json *out, const agg *a, bool stable)
     json_set_int(out, "attempts", a->attempts);
     if (stable)
         return;
+    json_set_real(out, "latency_ms_median", a->latency_ms);
+    json_set_real(out, "latency_ms_p95", a->latency_p95_ms);
     json_set_real(out, "wall_ms", a->wall_ms);
     json_set_real(out, "device_ms", a->device_ms);
 }
 
-static json *entrants_json(const board *b, const agg_list *aggs, bool stable)
+static json *entrants_json(const board *b, const agg_list *aggs, const ranking *ranks, bool stable)
 {
     json *list = json_new_array();
     for (size_t i = 0; i < aggs->count; i++) {
-        const board_entrant *entrant = &b->entrants[aggs->order[i]];
+        size_t index = ranks->order[i];
+        const board_entrant *entrant = &b->entrants[index];
         json *row = json_new_object();
         json_set_str(row, "name", entrant->row->name);
         if (!stable)
             json_set_str(row, "run", entrant->run->row.id);
         set_tree(row, "models", parsed(entrant->row->models));
-        set_scores(row, &aggs->rows[aggs->order[i]]);
-        set_costs(row, &aggs->rows[aggs->order[i]], stable);
+        set_tree(row, "answered", snapshots_json(entrant));
+        set_place(row, ranks, index);
+        set_scores(row, &aggs->rows[index]);
+        set_costs(row, &aggs->rows[index], stable);
         json_append(list, &row);
     }
     return list;
@@ -262,6 +334,7 @@ static void out_outcome(json_out *o, const board *b, const board_task *t, bool s
     json_out_real(o, "floor_ms", t->verdict != NULL ? r->floor_ms : (double)NAN);
     if (!stable)
         json_out_int(o, "leases", t->row->leases);
+    json_out_real(o, "margin", t->margin);
     json_out_str(o, "marks", r->marks);
     out_modelled(o, r->modelled);
     if (!stable)
@@ -345,12 +418,29 @@ static void write_tasks(const board *b, bool stable, buf *out)
     buf_puts(out, b->task_count > 0 ? "\n  ]\n}\n" : "]\n}\n");
 }
 
+/* What ranks and the common set stand on. */
+static json *ranking_json(const ranking *ranks)
+{
+    json *out = json_new_object();
+    json_set_str(out, "by", "certified fast_1");
+    json_set_int(out, "ranked", (int64_t)ranks->ranked);
+    json_set_int(out, "problems", (int64_t)ranks->problems);
+    json_set_int(out, "samples", (int64_t)ranks->samples);
+    json_set_int(out, "scope_problems", (int64_t)ranks->scope);
+    json_set_int(out, "common_problems", (int64_t)ranks->common);
+    json_set_real(out, "detectable", ranks->detectable);
+    return out;
+}
+
 void results_json(const board *b, bool stable, buf *out)
 {
     SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);
+    SCOPED(ranking_destroy) ranking *ranks = ranking_create(b, aggs);
     buf_puts(out, "{\n");
     write_runs(b, stable, out);
-    json *entrants = entrants_json(b, aggs, stable);
+    json *about = ranking_json(ranks);
+    write_member(out, "ranking", &about);
+    json *entrants = entrants_json(b, aggs, ranks, stable);
     write_member(out, "entrants", &entrants);
     write_tasks(b, stable, out);
 }
@@ -397,6 +487,7 @@ static void csv_numbers(buf *out, const board_task *t)
     csv_cell(out, t->verdict);
     csv_real(out, t->ci_low);
     csv_real(out, t->ci_high);
+    csv_real(out, t->margin);
     csv_real(out, t->candidate_ms);
     csv_real(out, t->baseline_ms);
     csv_cell(out, isnan(t->baseline_ms) ? NULL : t->row->facts->baseline_mode);
@@ -440,7 +531,7 @@ static void csv_task(buf *out, const board *b, const board_task *t, bool stable)
 void results_csv(const board *b, bool stable, buf *out)
 {
     buf_puts(out, "problem,category,entrant,sample,state,outcome,detail,stage,speedup,reason,"
-                  "verdict,ci_low,ci_high,"
+                  "verdict,ci_low,ci_high,margin,"
                   "candidate_ms,baseline_ms,baseline_mode,marks,attempts,calls,cost_usd,"
                   "cost_unknown_calls,unknown_calls,unknown_usd,tokens_in,tokens_out,device_kind,"
                   "device,correct_protocol,"
@@ -448,4 +539,107 @@ void results_csv(const board *b, bool stable, buf *out)
     buf_puts(out, stable ? "\r\n" : ",run,task,wall_ms,device_ms\r\n");
     for (size_t i = 0; i < b->task_count; i++)
         csv_task(out, b, &b->tasks[i], stable);
+}
+
+/* ---- entrants as CSV ---- */
+
+static void csv_place(buf *out, const ranking_row *row)
+{
+    bool has_rank = row->unranked == NULL && !row->is_human;
+    csv_cell(out, row->is_human ? "human" : has_rank ? "ranked" : "unranked");
+    if (has_rank) {
+        csv_int(out, (int64_t)row->place.rank);
+        csv_int(out, (int64_t)row->place.low);
+        csv_int(out, (int64_t)row->place.high);
+    } else {
+        buf_puts(out, ",,,");
+    }
+    csv_cell(out, row->unranked);
+}
+
+static void csv_scores(buf *out, const agg *a, const ranking_row *row)
+{
+    csv_int(out, (int64_t)a->declared);
+    csv_int(out, (int64_t)a->scored);
+    csv_int(out, (int64_t)a->correct);
+    csv_real(out, a->correct_low);
+    csv_real(out, a->correct_high);
+    for (size_t p = 0; p < AGG_THRESHOLDS; p++) {
+        csv_int(out, (int64_t)a->certified[p]);
+        csv_int(out, (int64_t)a->fast[p]);
+    }
+    for (size_t k = 0; k < AGG_KS; k++)
+        csv_real(out, a->pass[k]);
+    csv_real(out, row->common_geomean);
+    csv_int(out, (int64_t)row->covered);
+    csv_int(out, (int64_t)a->measured);
+    csv_real(out, a->geomean);
+    csv_real(out, a->median);
+    csv_real(out, a->p25);
+    csv_real(out, a->gated);
+    csv_int(out, (int64_t)a->losses);
+}
+
+static void csv_costs(buf *out, const agg *a)
+{
+    csv_real(out, a->cost_usd);
+    csv_int(out, a->cost_unknown);
+    csv_real(out, a->unknown_usd);
+    csv_int(out, a->tokens_in);
+    csv_int(out, a->tokens_cache_read);
+    csv_int(out, a->tokens_cache_write);
+    csv_int(out, a->tokens_out);
+    csv_int(out, a->calls);
+    csv_int(out, a->attempts);
+}
+
+static void csv_heads(buf *out, bool stable)
+{
+    buf_puts(out, "entrant,place,rank,rank_low,rank_high,unranked,declared,scored,correct,"
+                  "correct_low,correct_high");
+    for (size_t p = 0; p < AGG_THRESHOLDS; p++)
+        buf_printf(out, ",certified_fast_%g,fast_%g", agg_thresholds[p], agg_thresholds[p]);
+    for (size_t k = 0; k < AGG_KS; k++)
+        buf_printf(out, ",pass_at_%zu", agg_ks[k]);
+    buf_puts(out, ",common_geomean,covered_problems,measured,geomean,median,p25,gated_geomean,"
+                  "losses,cost_usd,cost_unknown_calls,unknown_usd,tokens_in,tokens_cache_read,"
+                  "tokens_cache_write,tokens_out,calls,attempts,suite,suite_hash,device,"
+                  "correct_protocol,timing_protocol");
+    buf_puts(out, stable ? "\r\n" : ",run,latency_ms_median,latency_ms_p95,wall_ms,device_ms\r\n");
+}
+
+static void csv_entrant(const board *b, const agg *a, size_t index, bool stable, buf *out)
+{
+    const board_entrant *entrant = &b->entrants[index];
+    const board_protocols used = entrant->run->protocols;
+    char hex[HASH_HEX];
+    hash_hex(&entrant->run->row.suite_hash, hex);
+    csv_costs(out, a);
+    csv_cell(out, entrant->run->row.suite);
+    csv_cell(out, hex);
+    csv_cell(out, first_fact(b, entrant->run, offsetof(board_facts, device)));
+    csv_cell(out, used.correctness);
+    csv_cell(out, used.timing);
+    if (!stable) {
+        csv_cell(out, entrant->run->row.id);
+        csv_real(out, a->latency_ms);
+        csv_real(out, a->latency_p95_ms);
+        csv_real(out, a->wall_ms);
+        csv_real(out, a->device_ms);
+    }
+    buf_puts(out, "\r\n");
+}
+
+void results_entrants_csv(const board *b, bool stable, buf *out)
+{
+    SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);
+    SCOPED(ranking_destroy) ranking *ranks = ranking_create(b, aggs);
+    csv_heads(out, stable);
+    for (size_t i = 0; i < ranks->count; i++) {
+        size_t index = ranks->order[i];
+        csv_text(out, b->entrants[index].row->name);
+        csv_place(out, &ranks->rows[index]);
+        csv_scores(out, &aggs->rows[index], &ranks->rows[index]);
+        csv_entrant(b, &aggs->rows[index], index, stable, out);
+    }
 }

@@ -1,7 +1,8 @@
 /* results - the board as JSON and CSV, for programs
  *
  * Purpose:   results.json: an object with `run` (several runs: `runs`), `entrants`, `tasks`;
- *            results.csv: one line a task (RFC 4180). Missing numbers are null (empty) with a reason.
+ *            results.csv: one line a task (RFC 4180); the board's CSV: one line an entrant, as ranked.
+ *            Missing numbers are null (empty) with a reason.
  * Ownership: appends to a caller's buf.
  * Threads:   pure: the same database gives the same bytes.
  * Errors:    the buf's own overflow.
@@ -18,5 +19,6 @@
 /* `stable` omits ids, seeds, dates, durations and the command. */
 void results_json(const board *b, bool stable, buf *out);
 void results_csv(const board *b, bool stable, buf *out);
+void results_entrants_csv(const board *b, bool stable, buf *out);
 
 #endif

@@ -123,7 +123,14 @@ static bool seen(const char *const *values, size_t count, const char *value)
     return false;
 }
 
-void text_distinct(buf *out, const board *b, size_t offset)
+typedef void put_fn(buf *out, const char *text);
+
+static void put_plain(buf *out, const char *text)
+{
+    buf_puts(out, text);
+}
+
+static void put_distinct(buf *out, const board *b, size_t offset, put_fn *put)
 {
     const char *values[DISTINCT_MAX];
     size_t count = 0;
@@ -132,9 +139,19 @@ void text_distinct(buf *out, const board *b, size_t offset)
         if (value == NULL || seen(values, count, value))
             continue;
         buf_puts(out, count > 0 ? ", " : "");
-        text_cell(out, value);
+        put(out, value);
         values[count++] = value;
     }
     if (count == 0)
         buf_puts(out, none);
+}
+
+void text_distinct(buf *out, const board *b, size_t offset)
+{
+    put_distinct(out, b, offset, text_cell);
+}
+
+void text_distinct_plain(buf *out, const board *b, size_t offset)
+{
+    put_distinct(out, b, offset, put_plain);
 }

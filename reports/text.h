@@ -36,5 +36,7 @@ void text_result(buf *out, task_state state, outcome result, const char *detail)
 /* text_distinct: the different values of a text field of board_facts over the board's tasks, in order of
  * appearance, joined by ", "; "–" without any. */
 void text_distinct(buf *out, const board *b, size_t offset);
+/* text_distinct_plain: the same, not escaped for Markdown. */
+void text_distinct_plain(buf *out, const board *b, size_t offset);
 
 #endif

@@ -17,6 +17,7 @@ static const column columns[] = {
     {"model", COLUMN_TEXT, offsetof(call_row, model), NULL},
     {"prompt", COLUMN_HASH, offsetof(call_row, prompt), NULL},
     {"answer", COLUMN_HASH, offsetof(call_row, answer), NULL},
+    {"served", COLUMN_TEXT, offsetof(call_row, served), NULL},
     {"stop", COLUMN_TEXT, offsetof(call_row, stop), NULL},
     {"tokens_in", COLUMN_COUNT, offsetof(call_row, tokens_in), NULL},
     {"tokens_out", COLUMN_COUNT, offsetof(call_row, tokens_out), NULL},

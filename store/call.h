@@ -16,11 +16,13 @@
 #include "common/hash.h"
 #include "store/store.h"
 
-/* Field for field wire/record.h's call_record. Counts: -1 = the provider did not say. */
+/* wire/record.h's call_record, and the name in what the provider told. Counts: -1 = the provider did not say. */
 typedef struct call_row {
     const char *stage;
     int64_t number; /* within the stage, from 0 */
     const char *provider, *model;
+    const char
+        *served; /* the model that answered, as the provider names it; NULL: it did not say */
     hash prompt, answer; /* artifacts; zero: none */
     const char *stop;
     int64_t tokens_in, tokens_out, tokens_cache_read, tokens_cache_write;

@@ -8,15 +8,15 @@
 
 #include "store/db.h"
 
-/* store/schema.sql, money.sql, validation.sql, verdict.sql, embedded by the build */
-extern const unsigned char schema_sql[], money_sql[], validation_sql[], verdict_sql[];
+/* store/schema.sql, money.sql, validation.sql, verdict.sql, claim.sql, embedded by the build */
+extern const unsigned char schema_sql[], money_sql[], validation_sql[], verdict_sql[], claim_sql[];
 
 /* What the emulator counted (emulator/tally.h): JSON, NULL on every other device. */
 static const unsigned char add_modelled[] = "ALTER TABLE task ADD COLUMN modelled TEXT;";
 
 /* Migration i leads from user_version i to i + 1. Never changed once released, only added to. */
 static const unsigned char *const migrations[MIGRATE_VERSION] = {
-    schema_sql, add_modelled, money_sql, validation_sql, verdict_sql};
+    schema_sql, add_modelled, money_sql, validation_sql, verdict_sql, claim_sql};
 
 static int ask(sqlite3 *db, const char *sql, const char *path, int64_t *out, err *e)
 {
@@ -89,7 +89,8 @@ int migrate_check(sqlite3 *db, const char *path, err *e)
         return -1;
     if (file.version < MIGRATE_VERSION)
         return err_set(e, ERR_CONFIG,
-                       "%s has the older schema %lld: open it once for writing (any eval does)",
-                       path, (long long)file.version);
+                       "%s has schema %lld, and this ce reads %d: run `ce-coord migrate --db %s` "
+                       "(every row is kept; an older ce cannot open it afterwards)",
+                       path, (long long)file.version, MIGRATE_VERSION, path);
     return 0;
 }

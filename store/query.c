@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: MIT */
 #include "store/query.h"
 
-#include "common/scoped.h"
 #include "store/column.h"
 
 static const column columns[] = {
@@ -12,17 +11,30 @@ static const column columns[] = {
     {0},
 };
 
-int query_ranked(store_tx *tx, const char *run, int64_t *count, err *e)
+static const column ranked_columns[] = {
+    {"entrant", COLUMN_TEXT, offsetof(ranked_row, entrant), NULL},
+    {"tasks", COLUMN_INT, offsetof(ranked_row, tasks), NULL},
+    {0},
+};
+
+int ranked_list_read(store_tx *tx, const char *run, ranked_list *out, err *e)
 {
-    SCOPED(db_reset)
-    sqlite3_stmt *s = db_prepare(tx, "SELECT count(*) FROM ranked WHERE run = ?1", e);
-    if (s == NULL)
+    column_query query = {.columns = ranked_columns,
+                          .size = sizeof(ranked_row),
+                          .from = "(SELECT entrant, count(*) AS tasks FROM ranked WHERE run = ?1 "
+                                  "GROUP BY entrant) ORDER BY entrant",
+                          .parameters = {run}};
+    column_rows got;
+    if (column_select(tx, &query, &got, e) < 0)
         return -1;
-    db_text(s, 1, run);
-    if (db_step(tx, s, e) < 0)
-        return -1;
-    *count = sqlite3_column_int64(s, 0);
+    *out = (ranked_list){got.rows, got.count};
     return 0;
+}
+
+void ranked_list_fini(ranked_list *self)
+{
+    column_rows_free(ranked_columns, sizeof(ranked_row), self->rows, self->count);
+    *self = (ranked_list){0};
 }
 
 /* SQLite's documented bare-column rule: with max(), the other columns come from the row that has it. */

@@ -10,13 +10,23 @@
 #ifndef CE_STORE_QUERY_H
 #define CE_STORE_QUERY_H
 
-#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "store/store.h"
 
-/* query_ranked: how many tasks of a run are in the view `ranked`. */
-int query_ranked(store_tx *tx, const char *run, int64_t *count, err *e);
+/* How many tasks of an entrant are in the view `ranked`; an entrant without any has no row. */
+typedef struct ranked_row {
+    const char *entrant;
+    int64_t tasks;
+} ranked_row;
+typedef struct ranked_list {
+    ranked_row *rows;
+    size_t count;
+} ranked_list;
+/* ranked_list_read: of a run, by entrant name. */
+int ranked_list_read(store_tx *tx, const char *run, ranked_list *out, err *e);
+void ranked_list_fini(ranked_list *self);
 
 /* An entrant and the run that speaks for it. */
 typedef struct standing_row {

@@ -34,14 +34,18 @@ static const column task_columns[] = {
         {0},
 };
 
-/* What a task used. Each row is a call, a charge, or the number of attempts. */
-typedef enum use_kind { USE_CALL, USE_CHARGE, USE_ATTEMPTS } use_kind;
+/* What a task used. Each row is a call, a charge, the number of attempts, or the margin of the newest published
+ * comparison of the kernel that was kept. */
+typedef enum use_kind { USE_CALL, USE_CHARGE, USE_ATTEMPTS, USE_MARGIN } use_kind;
 static const char use_sql[] =
     "SELECT 0, stage, provider, cost_usd, latency_ms, tokens_in, tokens_out, tokens_cache_read, "
-    "tokens_cache_write FROM model_call WHERE task = ?1 UNION ALL "
-    "SELECT 1, stage, provider, unknown_usd, state IN ('unknown', 'open'), 0, 0, 0, 0 "
+    "tokens_cache_write, model, served FROM model_call WHERE task = ?1 UNION ALL "
+    "SELECT 1, stage, provider, unknown_usd, state IN ('unknown', 'open'), 0, 0, 0, 0, NULL, NULL "
     "FROM charge WHERE task = ?1 UNION ALL "
-    "SELECT 2, NULL, NULL, count(*), 0, 0, 0, 0, 0 FROM attempt WHERE task = ?1";
+    "SELECT 2, NULL, NULL, count(*), 0, 0, 0, 0, 0, NULL, NULL FROM attempt WHERE task = ?1 "
+    "UNION ALL SELECT 3, NULL, NULL, (SELECT c.margin FROM comparison c JOIN task t ON t.id = "
+    "c.task WHERE c.task = ?1 AND c.purpose = 'published' AND c.source IS t.source AND c.plan IS "
+    "t.plan ORDER BY c.id DESC LIMIT 1), 0, 0, 0, 0, 0, NULL, NULL";
 
 typedef struct pass {
     store_tx *tx;
@@ -49,8 +53,9 @@ typedef struct pass {
     score_fn *fn;
     void *arg;
     sqlite3_stmt *use;
-    spend_list spend;
-    size_t spend_room;
+    score_sums sums;
+    size_t spend_room, snapshot_room;
+    double margin; /* of the task at hand */
 } pass;
 
 /* ---- spend ---- */
@@ -63,14 +68,14 @@ static bool is_spend(const spend_row *row, int64_t entrant, const char *stage, c
 
 static spend_row *spend_for(pass *p, int64_t entrant, const char *stage, const char *provider)
 {
-    for (size_t i = 0; i < p->spend.count; i++)
-        if (is_spend(&p->spend.rows[i], entrant, stage, provider))
-            return &p->spend.rows[i];
-    if (p->spend.count == p->spend_room) {
+    for (size_t i = 0; i < p->sums.spend.count; i++)
+        if (is_spend(&p->sums.spend.rows[i], entrant, stage, provider))
+            return &p->sums.spend.rows[i];
+    if (p->sums.spend.count == p->spend_room) {
         p->spend_room = 2 * p->spend_room + 16;
-        p->spend.rows = xreallocarray(p->spend.rows, p->spend_room, sizeof(spend_row));
+        p->sums.spend.rows = xreallocarray(p->sums.spend.rows, p->spend_room, sizeof(spend_row));
     }
-    spend_row *fresh = &p->spend.rows[p->spend.count++];
+    spend_row *fresh = &p->sums.spend.rows[p->sums.spend.count++];
     *fresh =
         (spend_row){.entrant = entrant, .stage = xstrdup(stage), .provider = xstrdup(provider)};
     return fresh;
@@ -84,6 +89,65 @@ static int by_key(const void *a, const void *b)
         return x->entrant < y->entrant ? -1 : 1;
     int by_stage = strcmp(x->stage, y->stage);
     return by_stage != 0 ? by_stage : strcmp(x->provider, y->provider);
+}
+
+/* ---- models that answered ---- */
+
+static const column snapshot_texts[] = {
+    {"stage", COLUMN_TEXT, offsetof(snapshot_row, stage), NULL},
+    {"provider", COLUMN_TEXT, offsetof(snapshot_row, provider), NULL},
+    {"model", COLUMN_TEXT, offsetof(snapshot_row, model), NULL},
+    {"served", COLUMN_TEXT, offsetof(snapshot_row, served), NULL},
+    {0},
+};
+
+static bool same_text(const char *a, const char *b)
+{
+    return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
+}
+
+static bool is_snapshot(const snapshot_row *row, const snapshot_row *wanted)
+{
+    return row->entrant == wanted->entrant && same_text(row->stage, wanted->stage) &&
+           same_text(row->provider, wanted->provider) && same_text(row->model, wanted->model) &&
+           same_text(row->served, wanted->served);
+}
+
+static void count_snapshot(pass *p, const snapshot_row *seen)
+{
+    snapshot_list *list = &p->sums.snapshots;
+    for (size_t i = 0; i < list->count; i++)
+        if (is_snapshot(&list->rows[i], seen)) {
+            list->rows[i].calls++;
+            return;
+        }
+    if (list->count == p->snapshot_room) {
+        p->snapshot_room = 2 * p->snapshot_room + 16;
+        list->rows = xreallocarray(list->rows, p->snapshot_room, sizeof(snapshot_row));
+    }
+    list->rows[list->count++] =
+        (snapshot_row){.entrant = seen->entrant,
+                       .stage = xstrdup(seen->stage),
+                       .provider = xstrdup(seen->provider),
+                       .model = xstrdup(seen->model),
+                       .served = seen->served != NULL ? xstrdup(seen->served) : NULL,
+                       .calls = 1};
+}
+
+static int by_snapshot(const void *a, const void *b)
+{
+    const snapshot_row *x = a;
+    const snapshot_row *y = b;
+    if (x->entrant != y->entrant)
+        return x->entrant < y->entrant ? -1 : 1;
+    int order = strcmp(x->stage, y->stage);
+    if (order == 0)
+        order = strcmp(x->provider, y->provider);
+    if (order == 0)
+        order = strcmp(x->model, y->model);
+    return order != 0
+               ? order
+               : strcmp(x->served != NULL ? x->served : "", y->served != NULL ? y->served : "");
 }
 
 /* ---- what one task used ---- */
@@ -138,15 +202,26 @@ static void add_use(pass *p, const task_row *task, usage_row *usage)
 {
     sqlite3_stmt *s = p->use;
     const int kind = sqlite3_column_int(s, 0);
+    if (kind == USE_MARGIN) {
+        p->margin = is_null(s, 3) ? (double)NAN : sqlite3_column_double(s, 3);
+        return;
+    }
     if (kind == USE_ATTEMPTS) {
         usage->attempts = sqlite3_column_int64(s, 3);
         return;
     }
     spend_row *spend = spend_for(p, task->entrant, text_at(s, 1), text_at(s, 2));
-    if (kind == USE_CALL)
-        add_call(s, spend, usage);
-    else
+    if (kind == USE_CHARGE) {
         add_charge(s, spend, usage);
+        return;
+    }
+    const snapshot_row seen = {.entrant = task->entrant,
+                               .stage = text_at(s, 1),
+                               .provider = text_at(s, 2),
+                               .model = text_at(s, 9),
+                               .served = is_null(s, 10) ? NULL : text_at(s, 10)};
+    add_call(s, spend, usage);
+    count_snapshot(p, &seen);
 }
 
 static int read_use(pass *p, const task_row *task, usage_row *usage, err *e)
@@ -168,8 +243,10 @@ static int each_row(pass *p, sqlite3_stmt *s, err *e)
     while ((got = db_step(p->tx, s, e)) > 0) {
         task_row task = {.run = p->run, .kind = "synthesize"};
         usage_row usage;
-        if (column_peek(s, 0, task_columns, &task, e) < 0 || read_use(p, &task, &usage, e) < 0 ||
-            p->fn(p->arg, &task, &usage, e) < 0)
+        if (column_peek(s, 0, task_columns, &task, e) < 0 || read_use(p, &task, &usage, e) < 0)
+            return -1;
+        const score_row row = {&task, &usage, p->margin};
+        if (p->fn(p->arg, &row, e) < 0)
             return -1;
     }
     return got;
@@ -201,7 +278,15 @@ static int each_problem(pass *p, const problem_list *problems, err *e)
     return 0;
 }
 
-int score_each(store_tx *tx, const char *run, score_fn *fn, void *arg, spend_list *spend, err *e)
+void score_sums_fini(score_sums *self)
+{
+    spend_list_fini(&self->spend);
+    column_rows_free(snapshot_texts, sizeof(snapshot_row), self->snapshots.rows,
+                     self->snapshots.count);
+    *self = (score_sums){0};
+}
+
+int score_each(store_tx *tx, const char *run, score_fn *fn, void *arg, score_sums *sums, err *e)
 {
     pass p = {.tx = tx, .run = run, .fn = fn, .arg = arg};
     SCOPED(problem_list_fini) problem_list problems = {0};
@@ -209,11 +294,13 @@ int score_each(store_tx *tx, const char *run, score_fn *fn, void *arg, spend_lis
     p.use = use;
     if (use == NULL || problem_list_read(tx, run, &problems, e) < 0 ||
         each_problem(&p, &problems, e) < 0) {
-        spend_list_fini(&p.spend);
+        score_sums_fini(&p.sums);
         return -1;
     }
-    if (p.spend.count > 1)
-        qsort(p.spend.rows, p.spend.count, sizeof(spend_row), by_key);
-    *spend = p.spend;
+    if (p.sums.spend.count > 1)
+        qsort(p.sums.spend.rows, p.sums.spend.count, sizeof(spend_row), by_key);
+    if (p.sums.snapshots.count > 1)
+        qsort(p.sums.snapshots.rows, p.sums.snapshots.count, sizeof(snapshot_row), by_snapshot);
+    *sums = p.sums;
     return 0;
 }

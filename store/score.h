@@ -17,9 +17,34 @@
 
 /* A task of kind synthesize. usage->task is NULL: it is this one's. Of `task`, run, kind, spec, token and
  * finished_ms are not read. */
-typedef int score_fn(void *arg, const task_row *task, const usage_row *usage, err *e);
+typedef struct score_row {
+    const task_row *task;
+    const usage_row *usage;
+    double margin; /* of the comparison that the verdict comes from; NaN: there is none */
+} score_row;
+typedef int score_fn(void *arg, const score_row *row, err *e);
 
-/* score_each: *spend (owned by the caller: spend_list_fini) gets what spend_list_read gives. */
-int score_each(store_tx *tx, const char *run, score_fn *fn, void *arg, spend_list *spend, err *e);
+/* A model that answered for an entrant in a stage: as it was asked for, and as its provider named it. */
+typedef struct snapshot_row {
+    int64_t entrant; /* entrant_row.id */
+    const char *stage, *provider, *model;
+    const char *served; /* NULL: the provider did not say */
+    int64_t calls;
+} snapshot_row;
+typedef struct snapshot_list {
+    snapshot_row *rows;
+    size_t count;
+} snapshot_list;
+
+/* What the tasks of a run add up to: spend as spend_list_read gives it, snapshots by entrant as declared, then
+ * by stage, provider, model and name. */
+typedef struct score_sums {
+    spend_list spend;
+    snapshot_list snapshots;
+} score_sums;
+void score_sums_fini(score_sums *self);
+
+/* score_each: *sums is the caller's. */
+int score_each(store_tx *tx, const char *run, score_fn *fn, void *arg, score_sums *sums, err *e);
 
 #endif

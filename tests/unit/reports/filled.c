@@ -58,7 +58,7 @@ static int put_run(store_tx *tx, void *arg, err *e)
                    .device = r->device,
                    .seed = 7,
                    .samples = r->samples,
-                   .correct_protocol = "ce-correct-0",
+                   .correct_protocol = "ce-correct-1",
                    .timing_protocol = "ce-timing-1",
                    .settings = "{}",
                    .command = "ce-coord eval --suite internal --model-id gold",
@@ -81,8 +81,11 @@ static int put_run(store_tx *tx, void *arg, err *e)
             return -1;
     }
     for (int i = 0; i < 3 && r->entrants[i] != NULL; i++) {
-        entrant_row entrant = {
-            .run = r->id, .name = r->entrants[i], .models = "{\"codegen\":\"some:model\"}"};
+        bool gold = strcmp(r->entrants[i], "gold") == 0;
+        entrant_row entrant = {.run = r->id,
+                               .name = r->entrants[i],
+                               .models = gold ? "{\"codegen\":\"gold\"}"
+                                              : "{\"codegen\":\"some:model\"}"};
         if (entrant_insert(tx, &entrant, &r->entrant_ids[i], e) < 0)
             return -1;
     }
@@ -112,6 +115,7 @@ static int put_calls(store_tx *tx, const char *task, const plan *p, err *e)
                          .number = i == 0 ? 0 : i - 1,
                          .provider = "mock",
                          .model = "demo",
+                         .served = "demo-2026-11",
                          .prompt = text,
                          .answer = text,
                          .stop = "ok",
@@ -187,6 +191,7 @@ static result_row result_of(const plan *p)
     row.reason = timed ? NULL : p->reason;
     row.calls = p->calls;
     row.device_kind = p->kind;
+    row.correct_protocol = "ce-correct-1";
     if (strcmp(p->kind, "fake") == 0) {
         row.device = "fake";
         row.driver = row.torch = NULL;
@@ -247,6 +252,12 @@ static void fill(fixture *f, run_plan *run, plan *plans, size_t count, run_state
         fixture_do(f, put_task, &plans[i]);
     }
     fixture_do(f, put_ending, &(ending){run->id, state, run->created_ms + 90000});
+    fixture_exec(f,
+                 "INSERT INTO comparison (task, stage, source, plan, purpose, verdict, "
+                 "baseline_mode, timing_mode, slots, pairs, processes, voids, margin, calibrated) "
+                 "SELECT id, 'performance', source, plan, 'published', verdict, 'eager', 'E', 4, "
+                 "10, 5, 0, 0.01, 0 FROM task t WHERE verdict IS NOT NULL AND NOT EXISTS "
+                 "(SELECT 1 FROM comparison c WHERE c.task = t.id)");
 }
 
 void filled_cuda(fixture *f)

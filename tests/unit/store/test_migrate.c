@@ -85,6 +85,27 @@ static void running_twice_changes_nothing(void **state)
     sqlite3_close(db);
 }
 
+/* A reader changes nothing: it says what to do, and that helps. */
+static void an_older_database_is_read_after_migrating(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fixture_exec(f, "DROP TABLE claim; ALTER TABLE model_call DROP COLUMN served; "
+                    "PRAGMA user_version = 5");
+    store_destroy(&f->db);
+    err e = {0};
+    assert_null(store_open(f->path, STORE_READ, &e));
+    assert_int_equal(e.code, ERR_CONFIG);
+    SCOPED(scoped_free) char *advice = xasprintf("run `ce-coord migrate --db %s`", f->path);
+    assert_non_null(strstr(e.text, "has schema 5"));
+    assert_non_null(strstr(e.text, advice));
+    SCOPED(store_destroy) store *owner = store_open(f->path, STORE_OWN, &e);
+    assert_non_null(owner);
+    store_destroy(&owner);
+    SCOPED(store_destroy) store *reader = store_open(f->path, STORE_READ, &e);
+    assert_non_null(reader);
+}
+
 /* A migration that breaks off in the middle: here because a table is in its way. */
 static void a_failing_migration_leaves_the_file_as_it_was(void **state)
 {
@@ -109,6 +130,7 @@ int main(void)
         cmocka_unit_test(a_newer_database_is_refused_and_left_alone),
         cmocka_unit_test(foreign_files_are_refused),
         cmocka_unit_test(running_twice_changes_nothing),
+        cmocka_unit_test(an_older_database_is_read_after_migrating),
         cmocka_unit_test(a_failing_migration_leaves_the_file_as_it_was),
     };
     return cmocka_run_group_tests_name("migrate", tests, NULL, NULL);

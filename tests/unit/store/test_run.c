@@ -49,7 +49,7 @@ typedef struct facts {
     entrant_list entrants;
     problem_list problems;
     run_counts counts;
-    int64_t ranked;
+    ranked_list ranked;
 } facts;
 
 static int facts_fn(store_tx *tx, void *arg, err *e)
@@ -58,7 +58,8 @@ static int facts_fn(store_tx *tx, void *arg, err *e)
     if (run_find(tx, "r", &f->run, e) < 0 || entrant_list_read(tx, "run1", &f->entrants, e) < 0 ||
         problem_list_read(tx, "run1", &f->problems, e) < 0)
         return -1;
-    return run_count(tx, "run1", &f->counts, e) < 0 ? -1 : query_ranked(tx, "run1", &f->ranked, e);
+    return run_count(tx, "run1", &f->counts, e) < 0 ? -1
+                                                    : ranked_list_read(tx, "run1", &f->ranked, e);
 }
 
 static void facts_fini(facts *f)
@@ -66,6 +67,7 @@ static void facts_fini(facts *f)
     run_row_fini(&f->run);
     entrant_list_fini(&f->entrants);
     problem_list_fini(&f->problems);
+    ranked_list_fini(&f->ranked);
 }
 
 static void a_run_comes_back_with_entrants_and_problems_in_order(void **state)
@@ -110,7 +112,9 @@ static void only_complete_runs_on_a_real_device_are_ranked(void **state)
                     "reason = 'no GPU' WHERE id = 'task1'");
     SCOPED(facts_fini) facts got = {0};
     fixture_do(f, facts_fn, &got);
-    assert_int_equal(got.ranked, 1);
+    assert_int_equal(got.ranked.count, 1);
+    assert_string_equal(got.ranked.rows[0].entrant, "gold");
+    assert_int_equal(got.ranked.rows[0].tasks, 1);
     assert_int_equal(got.counts.done, 2);
     assert_int_equal(got.counts.scored, 1);
 }

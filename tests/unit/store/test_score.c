@@ -20,7 +20,9 @@ enum { TASKS_MAX = 16 };
 typedef struct reading {
     task_list tasks;
     usage_list usage;
-    spend_list want, got;
+    spend_list want;
+    score_sums got;
+    double margins[TASKS_MAX];
     size_t seen;
     size_t stop_at; /* the callback fails here; 0: never */
 } reading;
@@ -71,14 +73,15 @@ static void same_usage(const usage_row *got, const usage_row *want)
     assert_true(same_real(got->unknown_usd, want->unknown_usd));
 }
 
-static int look_fn(void *arg, const task_row *task, const usage_row *usage, err *e)
+static int look_fn(void *arg, const score_row *row, err *e)
 {
     reading *r = arg;
     if (r->stop_at > 0 && r->seen + 1 == r->stop_at)
         return err_set(e, ERR_LIMIT, "enough");
     assert_true(r->seen < r->tasks.count);
-    same_task(task, &r->tasks.rows[r->seen]);
-    same_usage(usage, &r->usage.rows[r->seen]);
+    same_task(row->task, &r->tasks.rows[r->seen]);
+    same_usage(row->usage, &r->usage.rows[r->seen]);
+    r->margins[r->seen] = row->margin;
     r->seen++;
     return 0;
 }
@@ -98,7 +101,7 @@ static void reading_fini(reading *r)
     task_list_fini(&r->tasks);
     usage_list_fini(&r->usage);
     spend_list_fini(&r->want);
-    spend_list_fini(&r->got);
+    score_sums_fini(&r->got);
 }
 
 #define CALLS                                                                                     \
@@ -134,9 +137,9 @@ static void one_pass_gives_what_the_lists_give(void **state)
     assert_true(r.tasks.count >= 5);
     assert_int_equal(r.seen, r.tasks.count);
     assert_true(r.want.count >= 4);
-    assert_int_equal(r.got.count, r.want.count);
-    for (size_t i = 0; i < r.got.count; i++) {
-        const spend_row *a = &r.got.rows[i], *b = &r.want.rows[i];
+    assert_int_equal(r.got.spend.count, r.want.count);
+    for (size_t i = 0; i < r.got.spend.count; i++) {
+        const spend_row *a = &r.got.spend.rows[i], *b = &r.want.rows[i];
         assert_int_equal(a->entrant, b->entrant);
         assert_string_equal(a->stage, b->stage);
         assert_string_equal(a->provider, b->provider);
@@ -151,6 +154,50 @@ static void one_pass_gives_what_the_lists_give(void **state)
     }
 }
 
+/* Two estimates, two published ones of which the newer counts, one of another kernel. */
+static void a_verdict_has_the_margin_of_its_comparison(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fill(f);
+    fixture_exec(f, "UPDATE task SET source = spec, plan = spec WHERE id = 'task1'");
+    fixture_exec(f, "INSERT INTO comparison (task, stage, source, plan, purpose, verdict, reason, "
+                    "baseline_mode, timing_mode, slots, pairs, processes, voids, margin, "
+                    "calibrated) SELECT t.id, 'performance', iif(c.kept, t.source, NULL), t.plan, "
+                    "c.purpose, 'same', NULL, 'eager', 'E', 4, 10, 5, 0, c.margin, 0 FROM task t, "
+                    "(SELECT 'estimate' AS purpose, 0.5 AS margin, 1 AS kept UNION ALL SELECT "
+                    "'published', 0.03, 1 UNION ALL SELECT 'published', 0.02, 1 UNION ALL SELECT "
+                    "'published', 0.4, 0 UNION ALL SELECT 'estimate', 0.6, 1) c WHERE t.id = "
+                    "'task1'");
+    SCOPED(reading_fini) reading r = {.seen = 0};
+    fixture_do(f, read_fn, &r);
+    for (size_t i = 0; i < r.seen; i++) {
+        bool is_first = strcmp(r.tasks.rows[i].id, "task1") == 0;
+        assert_true(is_first ? same_real(r.margins[i], 0.02) : isnan(r.margins[i]));
+    }
+}
+
+static void models_that_answered_are_counted(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fill(f);
+    fixture_exec(f, "UPDATE model_call SET served = 'm-2' WHERE task = 'task1'");
+    SCOPED(reading_fini) reading r = {.seen = 0};
+    fixture_do(f, read_fn, &r);
+    const snapshot_list *got = &r.got.snapshots;
+    int64_t calls = 0;
+    assert_int_equal(got->count, 6); /* two stages of provider z and one of a, told or not */
+    for (size_t i = 0; i < got->count; i++)
+        calls += got->rows[i].calls;
+    assert_int_equal(calls, fixture_count(f, "model_call"));
+    assert_string_equal(got->rows[0].stage, "codegen");
+    assert_string_equal(got->rows[0].provider, "a");
+    assert_null(got->rows[0].served);
+    assert_string_equal(got->rows[1].served, "m-2");
+    assert_int_equal(got->rows[1].calls, 1);
+}
+
 static void a_callback_that_fails_ends_the_pass(void **state)
 {
     (void)state;
@@ -159,13 +206,15 @@ static void a_callback_that_fails_ends_the_pass(void **state)
     SCOPED(reading_fini) reading r = {.stop_at = 2};
     assert_non_null(strstr(fixture_fails(f, read_fn, &r, ERR_LIMIT), "enough"));
     assert_int_equal(r.seen, 1);
-    assert_int_equal(r.got.count, 0);
+    assert_int_equal(r.got.spend.count, 0);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_pass_gives_what_the_lists_give),
+        cmocka_unit_test(a_verdict_has_the_margin_of_its_comparison),
+        cmocka_unit_test(models_that_answered_are_counted),
         cmocka_unit_test(a_callback_that_fails_ends_the_pass),
     };
     return cmocka_run_group_tests_name("score", tests, NULL, NULL);
