@@ -617,7 +617,7 @@ static void csv_entrant(const board *b, const agg *a, size_t index, bool stable,
     csv_costs(out, a);
     csv_cell(out, entrant->run->row.suite);
     csv_cell(out, hex);
-    csv_cell(out, first_fact(b, entrant->run, offsetof(board_facts, device)));
+    csv_cell(out, first_field(b, entrant->run, offsetof(board_facts, device)));
     csv_cell(out, used.correctness);
     csv_cell(out, used.timing);
     if (!stable) {
