@@ -185,8 +185,20 @@ class Judge:
         for slot, tensors in enumerate(self.staging.inputs):
             problem.fill(case, family, seed, slot, tensors)
         self.staging.settle()
+        self._give_back()
         self.drawn = (case, family)
         self.draw_name = (problem.key, tuple(sorted(case.sizes.items())), family, seed)
+
+    def _give_back(self):
+        """What a module left in torch's cache may be half a card: the candidate's process needs it."""
+        if self.cuda and self.problem.module is not None:
+            torch.cuda.empty_cache()
+
+    def _slim(self):
+        """A truth beyond the room for truths is not kept for the next candidate."""
+        if sum(kept.bytes() for kept in self.truths.values()) > TRUTH_BYTES[self.device.type]:
+            self.truths.clear()
+            self._give_back()
 
     def truth(self, slot):
         name = self.draw_name + (slot,)
@@ -227,6 +239,7 @@ class Judge:
         if not 0 <= slot < len(self.staging.inputs):
             raise JudgeError("internal", "there is no slot %d" % slot)
         result = self.verdict(slot, self.staging.outputs, request["salt"])
+        self._slim()
         self.staging.wipe()
         return result
 

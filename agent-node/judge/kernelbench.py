@@ -541,6 +541,22 @@ class Bound:
         with DrawMode([named[name] for _, _, _, name in self.layout.draws]):
             return model(*arguments).contiguous()
 
+    def traceable(self, names, scalars):
+        """A function of the contract's tensors that torch.compile can trace: a model of its own, whose values
+        each call replaces."""
+        with torch.no_grad(), DeviceMode(self.device):
+            model = build(self.namespace)
+        layout = self.layout
+        if layout.draws:
+            raise JudgeError("config", "what forward draws cannot be compiled as an input")
+
+        def run(*tensors):
+            named = dict(zip(names, tensors), **scalars)
+            given = {dotted: named[name] for dotted, name, _ in layout.places}
+            return torch.func.functional_call(model, given, tuple(named[name] for _, name, _ in layout.arguments))
+
+        return run
+
     def _owner(self, model, dotted):
         prefix, _, key = dotted.rpartition(".")
         cache = self.__dict__.setdefault("_modules_of", {})

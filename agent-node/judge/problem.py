@@ -164,6 +164,8 @@ class Problem:
 
     def compiled(self, **options):
         """A function of the input tensors alone, through torch.compile when options are given."""
+        if self.module is not None and options:
+            return torch.compile(self.module.traceable([tensor.name for tensor in self.inputs], self.scalars), **options)
         names = [tensor.name for tensor in self.inputs]
         function, scalars = self.function, self.scalars
 
