@@ -17,7 +17,7 @@ enum { RUNS_MAX = 32 };
 
 typedef struct options {
     const char *db, *suite, *format, *out;
-    bool stable, json;
+    bool stable, json, png;
 } options;
 
 static const cli_option table[] = {
@@ -42,6 +42,10 @@ static const cli_option table[] = {
      .value = "F",
      .help = "a file (.md, .html, .json, .csv), or a folder: then one RUN, and all its files are "
              "redrawn"},
+    {.name = "png",
+     .type = CLI_FLAG,
+     .offset = offsetof(options, png),
+     .help = "in a folder: write each plot as PNG too"},
     CMD_OPTION_DB(options),
     {.name = NULL}};
 
@@ -93,7 +97,7 @@ static int write_folder(const cmd_call *call, const options *o, err *e)
         return err_set(e, ERR_USAGE, "--out %s is a folder, which takes exactly one RUN", o->out);
     if (o->stable)
         return err_set(e, ERR_USAGE, "--stable goes with a file or standard output, not a folder");
-    const report_ask ask = {.run = call->arguments[0]};
+    const report_ask ask = {.run = call->arguments[0], .png = o->png};
     return report_write_all(call->store, &ask, o->out, e) < 0 ? -1 : CMD_EXIT_COMPLETE;
 }
 

@@ -6,6 +6,7 @@
 
 typedef struct options {
     const char *db, *out, *against;
+    bool png;
 } options;
 
 static const cli_option table[] = {
@@ -19,6 +20,10 @@ static const cli_option table[] = {
      .offset = offsetof(options, against),
      .value = "RUN",
      .help = "an earlier run: also say what changed, and what became worse"},
+    {.name = "png",
+     .type = CLI_FLAG,
+     .offset = offsetof(options, png),
+     .help = "write each plot as PNG too"},
     CMD_OPTION_DB(options),
     {.name = NULL}};
 
@@ -28,14 +33,14 @@ static const cli_command command = {
     .arguments = "RUN",
     .arguments_min = 1,
     .arguments_max = 1,
-    .examples = "ce-coord report latest --out ce-report\n"
+    .examples = "ce-coord report latest --out ce-report --png\n"
                 "ce-coord report 01je --against 01jd --out ce-report\n",
     .options = table};
 
 static int run_report(const cmd_call *call, err *e)
 {
     const options *o = call->options;
-    const report_ask ask = {.run = call->arguments[0], .against = o->against};
+    const report_ask ask = {.run = call->arguments[0], .against = o->against, .png = o->png};
     if (o->out == NULL)
         return err_set(e, ERR_USAGE, "--out DIR is needed");
     return report_write_all(call->store, &ask, o->out, e) < 0 ? -1 : CMD_EXIT_COMPLETE;

@@ -267,6 +267,7 @@ static int pack_fn(void *arg, const score_row *from, err *e)
                       .usage = &b->usage[b->task_count],
                       .entrant = entrant};
     judge_numbers(t, from, b->texts);
+    gain_add(&b->gains[entrant], from->tries, t->speedup);
     b->task_count++;
     return 0;
 }
@@ -287,6 +288,7 @@ static int read_tasks(store_tx *tx, board *b, err *e)
     size_t room = 1;
     for (size_t r = 0; r < b->run_count; r++)
         room += (size_t)b->runs[r].counts.planned;
+    b->gains = xcalloc(b->entrant_count + 1, sizeof *b->gains);
     b->tasks = xcalloc(room, sizeof *b->tasks);
     b->rows = xcalloc(room, sizeof *b->rows);
     b->usage = xcalloc(room, sizeof *b->usage);
@@ -340,6 +342,7 @@ void board_destroy(board **self)
     free(b->runs);
     free(b->entrants);
     free(b->tasks);
+    free(b->gains);
     free(b->rows);
     free(b->usage);
     for (size_t i = 0; i < b->facts_count; i++)

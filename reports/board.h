@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "reports/gain.h"
 #include "store/query.h"
 #include "store/run.h"
 #include "store/score.h"
@@ -93,6 +94,7 @@ typedef struct board {
     size_t run_count;
     board_entrant *entrants;
     size_t entrant_count;
+    gain *gains;       /* one an entrant */
     board_task *tasks; /* run after run, each by problem, entrant, sample */
     size_t task_count;
     board_row *rows; /* one a task, same order */

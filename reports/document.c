@@ -351,7 +351,7 @@ static const struct {
 } sections[] = {
     {put_verdict, 4096}, {put_changes, 2048},  {put_entrants, 7168},    {put_speed, 4096},
     {put_fast, 4096},    {put_coverage, 5120}, {put_regressions, 8192}, {put_problems, 14336},
-    {put_plots, 2048},   {put_methods, 4096},  {put_cost, 4096},        {put_again, 2048},
+    {put_plots, 3072},   {put_methods, 4096},  {put_cost, 4096},        {put_again, 2048},
 };
 
 /* Whole lines only; what is left out is counted. */

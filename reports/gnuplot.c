@@ -71,21 +71,23 @@ static int data_file(const buf *data, err *e)
     return given;
 }
 
-static int run_gnuplot(const char *template, int data, buf *svg, err *e)
+/* A template draws PNG where the variable `png` is there. */
+static int run_gnuplot(const char *template, int data, bool png, buf *picture, err *e)
 {
     SCOPED(buf_fini) buf log = {0};
     buf_init(&log, LOG_MAX);
-    const char *const argv[] = {"gnuplot", "-d", "/dev/fd/3", template, NULL};
+    const char *const argv[] = {"gnuplot",   "-d",     "-e", png ? "png = 1" : "",
+                                "/dev/fd/3", template, NULL};
     const subproc_fd fds[] = {{data, DATA_FD}};
     subproc_options options = {.argv = argv, .fds = fds, .fd_count = 1};
     int status = 0;
     err why = {0};
-    if (subproc_run(&options, DEADLINE_MS, svg, &log, &status, &why) < 0) {
+    if (subproc_run(&options, DEADLINE_MS, picture, &log, &status, &why) < 0) {
         if (why.code == ERR_NOT_FOUND)
             return err_set(e, ERR_UNAVAILABLE, "gnuplot is not installed");
         return err_set(e, why.code, "%s", why.text);
     }
-    if (status != 0 || !str_starts(buf_text(svg), "<?xml"))
+    if (status != 0 || !str_starts(buf_text(picture), png ? "\x89PNG" : "<?xml"))
         return err_set(e, ERR_INTERNAL, "gnuplot failed: %.160s", buf_text(&log));
     return 0;
 }
@@ -107,7 +109,7 @@ static void dress(const buf *drawn, const char *alt, buf *svg)
     buf_puts(svg, text + head);
 }
 
-int gnuplot_draw(const gnuplot_job *job, buf *svg, err *e)
+int gnuplot_draw(const gnuplot_job *job, buf *picture, err *e)
 {
     SCOPED(scoped_free) char *template = template_path(job->template, e);
     if (template == NULL)
@@ -117,8 +119,10 @@ int gnuplot_draw(const gnuplot_job *job, buf *svg, err *e)
         return -1;
     SCOPED(buf_fini) buf drawn = {0};
     buf_init(&drawn, GNUPLOT_SVG_MAX);
-    if (run_gnuplot(template, fd, &drawn, e) < 0)
+    if (run_gnuplot(template, fd, job->png, &drawn, e) < 0)
         return -1;
-    dress(&drawn, job->alt, svg);
+    if (job->png)
+        return buf_add(picture, drawn.data, drawn.size);
+    dress(&drawn, job->alt, picture);
     return 0;
 }

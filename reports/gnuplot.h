@@ -1,7 +1,7 @@
 /* gnuplot - draws data by a template
  *
  * Purpose:   runs gnuplot on reports/gp/NAME.gp and on data that C wrote; adds a title and dark colours.
- * Ownership: appends SVG to a caller's buf.
+ * Ownership: appends a picture to a caller's buf.
  * Threads:   safe; runs one child.
  * Errors:    ERR_UNAVAILABLE: gnuplot is not installed (reports go on without a plot); ERR_TIMEOUT;
  *            ERR_INTERNAL with gnuplot's own words.
@@ -9,6 +9,8 @@
  * SPDX-License-Identifier: MIT */
 #ifndef CE_REPORTS_GNUPLOT_H
 #define CE_REPORTS_GNUPLOT_H
+
+#include <stdbool.h>
 
 #include "common/buf.h"
 #include "common/err.h"
@@ -26,8 +28,9 @@ typedef struct gnuplot_job {
     const char *template; /* "speedup": reports/gp/speedup.gp */
     const buf *data;
     const char *alt; /* what the picture shows, in words; no markup */
+    bool png;        /* instead of SVG: light, no words */
 } gnuplot_job;
 
-int gnuplot_draw(const gnuplot_job *job, buf *svg, err *e);
+int gnuplot_draw(const gnuplot_job *job, buf *picture, err *e);
 
 #endif

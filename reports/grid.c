@@ -55,8 +55,21 @@ static void count(grid *g, const board *b, grid_cell **of_task)
         if (cell->example == NULL)
             cell->example = t;
         cell->correct += board_task_correct(t) ? 1 : 0;
-        cell->measured += is_measured(t) ? 1 : 0;
+        if (is_measured(t)) {
+            cell->measured++;
+            cell->low = t->ci_low; /* stays only where it is the only one */
+            cell->high = t->ci_high;
+        }
         of_task[i] = cell;
+    }
+}
+
+static void summarise(grid_cell *cell, const double *speeds)
+{
+    cell->speedup = stats_median(speeds, cell->measured);
+    if (cell->measured != 1) {
+        cell->low = stats_quantile(speeds, cell->measured, 0.25);
+        cell->high = stats_quantile(speeds, cell->measured, 0.75);
     }
 }
 
@@ -71,8 +84,7 @@ static void take_medians(grid *g, const board *b, grid_cell *const *of_task)
         if (is_measured(&b->tasks[i]))
             speeds[ends[of_task[i] - g->cells]++] = b->tasks[i].speedup;
     for (size_t c = 0; c < cells; c++)
-        g->cells[c].speedup =
-            stats_median(speeds + (ends[c] - g->cells[c].measured), g->cells[c].measured);
+        summarise(&g->cells[c], speeds + (ends[c] - g->cells[c].measured));
 }
 
 grid *grid_create(const board *b)

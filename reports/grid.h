@@ -16,8 +16,9 @@
 typedef struct grid_cell {
     const board_task *example; /* its first task; NULL: none */
     size_t correct;
-    size_t measured; /* correct with a speedup */
-    double speedup;  /* median of those */
+    size_t measured;  /* correct with a speedup */
+    double speedup;   /* median of those */
+    double low, high; /* of one sample its 95 % interval, of several their quartiles; NaN: none */
 } grid_cell;
 
 typedef struct grid {

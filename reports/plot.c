@@ -8,9 +8,9 @@
 
 const plot plots[PLOT_COUNT] = {
     {"speedup", plot_data_speedup,
-     "Bars: speedup over the best baseline, one a problem and entrant, with a line at 1 times; "
-     "where "
-     "there is no speedup, the outcome"},
+     "Bars: speedup over the best baseline, one a problem and entrant, the "
+     "fastest first, each with its interval, and a line at 1 times; where there is no speedup, the "
+     "outcome"},
     {"fast_p", plot_data_fast,
      "Curves: share of all tasks that are correct and more than p times as fast as the best "
      "baseline, over p, one an entrant"},
@@ -21,11 +21,20 @@ const plot plots[PLOT_COUNT] = {
      "Bars: what became of each entrant's tasks, correct or failed, by the stage that decided"},
     {"cost", plot_data_cost,
      "Points: share of correct tasks with its 95 % interval against the cost in US dollars, one an "
-     "entrant"},
+     "entrant, with a line along those that nobody beats at both"},
+    {"roofline", plot_data_roofline,
+     "Points: time of each correct kernel against the least time that the card's memory allows, "
+     "with the best baselines, and lines at 100, 50 and 25 per cent of the limit"},
+    {"gain", plot_data_gain,
+     "Curves over the number of tries: share of tasks that are solved, and the gain over the "
+     "baseline with the best kernel so far, one an entrant"},
+    {"trend", plot_data_trend,
+     "Curves over the nights: share of correct tasks and geometric mean of the speedups, each with "
+     "a band of 95 %, one an entrant"},
 };
 
-int plot_draw(const plot *self, const buf *data, buf *svg, err *e)
+int plot_draw(const plot *self, const buf *data, bool png, buf *picture, err *e)
 {
-    gnuplot_job job = {.template = self->name, .data = data, .alt = self->alt};
-    return gnuplot_draw(&job, svg, e);
+    gnuplot_job job = {.template = self->name, .data = data, .alt = self->alt, .png = png};
+    return gnuplot_draw(&job, picture, e);
 }

@@ -1,7 +1,7 @@
 /* plot - the pictures of a board
  *
  * Purpose:   one table of all plots: name, data, and what the picture says in words.
- * Ownership: static storage; plot_draw appends SVG to a caller's buf.
+ * Ownership: static storage; plot_draw appends to a caller's buf.
  * Threads:   safe.
  * Errors:    those of reports/gnuplot.h.
  *
@@ -10,18 +10,18 @@
 #define CE_REPORTS_PLOT_H
 
 #include "common/buf.h"
-#include "reports/board.h"
+#include "reports/plot_data.h"
 
 typedef struct plot {
     const char *name; /* of the template, the picture and the data: speedup.gp, .svg, .dat */
-    void (*data)(const board *b, buf *out);
+    void (*data)(const plot_input *in, buf *out);
     const char *alt;
 } plot;
 
-enum { PLOT_COUNT = 5 };
+enum { PLOT_COUNT = 8 };
 extern const plot plots[PLOT_COUNT];
 
-/* plot_draw draws data that plot->data wrote. */
-int plot_draw(const plot *self, const buf *data, buf *svg, err *e);
+/* plot_draw draws data that plot->data wrote, as SVG or as PNG. */
+int plot_draw(const plot *self, const buf *data, bool png, buf *picture, err *e);
 
 #endif

@@ -13,10 +13,20 @@
 #include "common/buf.h"
 #include "reports/board.h"
 
-void plot_data_speedup(const board *b, buf *out);
-void plot_data_fast(const board *b, buf *out);
-void plot_data_heatmap(const board *b, buf *out);
-void plot_data_failures(const board *b, buf *out);
-void plot_data_cost(const board *b, buf *out);
+struct history_list;
+
+typedef struct plot_input {
+    const board *b;
+    const struct history_list *earlier; /* for the trend; NULL: nothing is known */
+} plot_input;
+
+void plot_data_speedup(const plot_input *in, buf *out);
+void plot_data_fast(const plot_input *in, buf *out);
+void plot_data_heatmap(const plot_input *in, buf *out);
+void plot_data_failures(const plot_input *in, buf *out);
+void plot_data_cost(const plot_input *in, buf *out);
+void plot_data_roofline(const plot_input *in, buf *out);
+void plot_data_gain(const plot_input *in, buf *out);
+void plot_data_trend(const plot_input *in, buf *out);
 
 #endif

@@ -20,6 +20,7 @@
 #include "reports/rerun.h"
 #include "reports/results.h"
 #include "reports/text.h"
+#include "store/history.h"
 
 enum { PIECE_MAX = 4 * 1024 * 1024 };
 
@@ -66,33 +67,50 @@ static int forget(const char *folder, const char *name, err *e)
     return 0;
 }
 
-/* write_plot writes the data in any case. `missing` remembers the first reason for no picture. */
-static int write_plot(const plot *which, const board *b, const char *folder, err *missing, err *e)
+/* What is written, and where. */
+typedef struct order {
+    const board *b, *before; /* before: NULL without */
+    history_list earlier;
+    const char *folder;
+    bool png;
+} order;
+
+/* A picture of an earlier time must not stand beside newer data. */
+static int write_picture(const order *o, const plot *which, const buf *data, bool png, err *missing,
+                         err *e)
 {
-    SCOPED(scoped_free) char *picture = xasprintf("%s.svg", which->name);
-    SCOPED(scoped_free) char *numbers = xasprintf("%s.dat", which->name);
-    SCOPED(buf_fini) buf data = {0};
-    SCOPED(buf_fini) buf svg = {0};
-    buf_init(&data, TEXT_REPORT_MAX);
-    buf_init(&svg, TEXT_REPORT_MAX);
-    which->data(b, &data);
-    if (write_file(folder, numbers, &data, e) < 0)
-        return -1;
-    if (missing->code == ERR_NONE && plot_draw(which, &data, &svg, missing) == 0)
-        return write_file(folder, picture, &svg, e);
-    return forget(folder, picture, e);
+    SCOPED(scoped_free) char *name = xasprintf("%s.%s", which->name, png ? "png" : "svg");
+    SCOPED(buf_fini) buf picture = {0};
+    buf_init(&picture, TEXT_REPORT_MAX);
+    if (missing->code == ERR_NONE && plot_draw(which, data, png, &picture, missing) == 0)
+        return write_file(o->folder, name, &picture, e);
+    return forget(o->folder, name, e);
 }
 
-static int write_plots(const board *b, const char *folder, err *e)
+/* write_plot writes the data in any case. `missing` remembers the first reason for no picture. */
+static int write_plot(const order *o, const plot *which, err *missing, err *e)
+{
+    SCOPED(scoped_free) char *numbers = xasprintf("%s.dat", which->name);
+    SCOPED(buf_fini) buf data = {0};
+    const plot_input in = {o->b, &o->earlier};
+    buf_init(&data, TEXT_REPORT_MAX);
+    which->data(&in, &data);
+    if (write_file(o->folder, numbers, &data, e) < 0 ||
+        write_picture(o, which, &data, false, missing, e) < 0)
+        return -1;
+    return o->png ? write_picture(o, which, &data, true, missing, e) : 0;
+}
+
+static int write_plots(const order *o, err *e)
 {
     err missing = {.code = ERR_NONE};
     for (size_t i = 0; i < PLOT_COUNT; i++)
-        if (write_plot(&plots[i], b, folder, &missing, e) < 0)
+        if (write_plot(o, &plots[i], &missing, e) < 0)
             return -1;
     if (missing.code != ERR_NONE)
         fprintf(stderr,
                 "no plot was drawn: %s; `ce-coord leaderboard RUN --out %s` draws them later\n",
-                missing.text, folder);
+                missing.text, o->folder);
     return 0;
 }
 
@@ -131,14 +149,29 @@ static int write_page(const board *b, const board *before, const char *folder, e
     return rc < 0 ? -1 : write_file(folder, "report.md", &page, e);
 }
 
-static int write_board(const board *b, const board *before, const char *folder, err *e)
+static int write_all(const order *o, err *e)
 {
-    if (file_mkdirs(folder, e) < 0)
+    if (file_mkdirs(o->folder, e) < 0)
         return -1;
     for (size_t i = 0; i < FILES; i++)
-        if (render_file(b, files[i].name, files[i].render, folder, e) < 0)
+        if (render_file(o->b, files[i].name, files[i].render, o->folder, e) < 0)
             return -1;
-    return write_plots(b, folder, e) < 0 ? -1 : write_page(b, before, folder, e);
+    return write_plots(o, e) < 0 ? -1 : write_page(o->b, o->before, o->folder, e);
+}
+
+/* ---- earlier nights ---- */
+
+static int earlier_fn(store_tx *tx, void *arg, err *e)
+{
+    order *o = arg;
+    const board_run *run = &o->b->runs[0];
+    const history_ask ask = {
+        .run = run->row.id,
+        .device = o->b->facts_count > 0 ? o->b->facts[0]->device : NULL,
+        .correctness = run->protocols.correctness,
+        .timing = run->protocols.timing,
+    };
+    return history_list_read(tx, &ask, &o->earlier, e);
 }
 
 int report_write_all(struct store *db, const report_ask *ask, const char *out_dir, err *e)
@@ -150,5 +183,8 @@ int report_write_all(struct store *db, const report_ask *ask, const char *out_di
     board *before = b != NULL && ask->against != NULL ? board_read(db, &theirs, e) : NULL;
     if (b == NULL || (ask->against != NULL && before == NULL))
         return -1;
-    return write_board(b, before, out_dir, e);
+    order o = {.b = b, .before = before, .folder = out_dir, .png = ask->png};
+    int rc = store_run(db, earlier_fn, &o, e) < 0 ? -1 : write_all(&o, e);
+    history_list_fini(&o.earlier);
+    return rc;
 }

@@ -12,6 +12,8 @@
 #ifndef CE_REPORTS_REPORT_H
 #define CE_REPORTS_REPORT_H
 
+#include <stdbool.h>
+
 #include "common/err.h"
 
 struct store;
@@ -20,6 +22,7 @@ struct store;
 typedef struct report_ask {
     const char *run;
     const char *against; /* what report.md is held against, or NULL */
+    bool png;            /* pictures as PNG too */
 } report_ask;
 
 /* report_write_all makes out_dir. */

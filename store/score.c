@@ -34,18 +34,17 @@ static const column task_columns[] = {
         {0},
 };
 
-/* What a task used. Each row is a call, a charge, the number of attempts, or the margin of the newest published
- * comparison of the kernel that was kept. */
-typedef enum use_kind { USE_CALL, USE_CHARGE, USE_ATTEMPTS, USE_MARGIN } use_kind;
+/* What a task used. Each row is a call, a charge, an attempt or a comparison. */
+typedef enum use_kind { USE_CALL, USE_CHARGE, USE_ATTEMPT, USE_COMPARISON } use_kind;
 static const char use_sql[] =
     "SELECT 0, stage, provider, cost_usd, latency_ms, tokens_in, tokens_out, tokens_cache_read, "
     "tokens_cache_write, model, served FROM model_call WHERE task = ?1 UNION ALL "
     "SELECT 1, stage, provider, unknown_usd, state IN ('unknown', 'open'), 0, 0, 0, 0, NULL, NULL "
     "FROM charge WHERE task = ?1 UNION ALL "
-    "SELECT 2, NULL, NULL, count(*), 0, 0, 0, 0, 0, NULL, NULL FROM attempt WHERE task = ?1 "
-    "UNION ALL SELECT 3, NULL, NULL, (SELECT c.margin FROM comparison c JOIN task t ON t.id = "
-    "c.task WHERE c.task = ?1 AND c.purpose = 'published' AND c.source IS t.source AND c.plan IS "
-    "t.plan ORDER BY c.id DESC LIMIT 1), 0, 0, 0, 0, 0, NULL, NULL";
+    "SELECT 2, stage, source, 0, outcome = 'ok', 0, 0, 0, 0, NULL, NULL FROM "
+    "(SELECT * FROM attempt WHERE task = ?1 ORDER BY number) UNION ALL "
+    "SELECT 3, purpose, source, iif(verdict = 'impossible', NULL, speedup), margin, 0, 0, 0, 0, "
+    "plan, NULL FROM (SELECT * FROM comparison WHERE task = ?1 ORDER BY id)";
 
 typedef struct pass {
     store_tx *tx;
@@ -56,6 +55,8 @@ typedef struct pass {
     score_sums sums;
     size_t spend_room, snapshot_room;
     double margin; /* of the task at hand */
+    score_tries tries;
+    char sources[SCORE_TRIES_MAX][HASH_HEX]; /* of the tries; "": none */
 } pass;
 
 /* ---- spend ---- */
@@ -198,23 +199,9 @@ static void add_charge(sqlite3_stmt *s, spend_row *spend, usage_row *usage)
     spend->unknown_usd += usd;
 }
 
-static void add_use(pass *p, const task_row *task, usage_row *usage)
+static void add_known_call(pass *p, const task_row *task, spend_row *spend, usage_row *usage)
 {
     sqlite3_stmt *s = p->use;
-    const int kind = sqlite3_column_int(s, 0);
-    if (kind == USE_MARGIN) {
-        p->margin = is_null(s, 3) ? (double)NAN : sqlite3_column_double(s, 3);
-        return;
-    }
-    if (kind == USE_ATTEMPTS) {
-        usage->attempts = sqlite3_column_int64(s, 3);
-        return;
-    }
-    spend_row *spend = spend_for(p, task->entrant, text_at(s, 1), text_at(s, 2));
-    if (kind == USE_CHARGE) {
-        add_charge(s, spend, usage);
-        return;
-    }
     const snapshot_row seen = {.entrant = task->entrant,
                                .stage = text_at(s, 1),
                                .provider = text_at(s, 2),
@@ -224,10 +211,82 @@ static void add_use(pass *p, const task_row *task, usage_row *usage)
     count_snapshot(p, &seen);
 }
 
+/* ---- what the model tried ---- */
+
+/* The try with this source; a row without a source is a try of its own. NULL: no room. */
+static score_try *try_of(pass *p, const char *source)
+{
+    score_tries *tries = &p->tries;
+    for (size_t i = tries->count; i > 0 && source[0] != '\0'; i--)
+        if (strcmp(p->sources[i - 1], source) == 0)
+            return &tries->rows[i - 1];
+    if (tries->count == SCORE_TRIES_MAX || strlen(source) >= HASH_HEX)
+        return NULL;
+    memcpy(p->sources[tries->count], source, strlen(source) + 1);
+    tries->rows[tries->count] = (score_try){.speedup = (double)NAN};
+    return &tries->rows[tries->count++];
+}
+
+static void add_attempt(pass *p)
+{
+    const char *stage = text_at(p->use, 1);
+    if (strcmp(stage, "polish") == 0)
+        return;
+    score_try *one = try_of(p, text_at(p->use, 2));
+    const bool checks = strcmp(stage, "correctness") == 0 || strcmp(stage, "performance") == 0;
+    if (one != NULL && checks && sqlite3_column_int(p->use, 4) != 0)
+        one->correct = true;
+}
+
+static bool is_hash(sqlite3_stmt *s, int index, const hash *wanted)
+{
+    char hex[HASH_HEX];
+    if (hash_is_zero(wanted) || is_null(s, index))
+        return hash_is_zero(wanted) && is_null(s, index);
+    hash_hex(wanted, hex);
+    return strcmp(text_at(s, index), hex) == 0;
+}
+
+/* The newest published one of the kernel that was kept has the margin. Attempts came before: a source that
+ * is not among them is the polished one. */
+static void add_comparison(pass *p, const task_row *task)
+{
+    sqlite3_stmt *s = p->use;
+    const double speedup = is_null(s, 3) ? (double)NAN : sqlite3_column_double(s, 3);
+    if (strcmp(text_at(s, 1), "published") == 0 && is_hash(s, 2, &task->outcome.source) &&
+        is_hash(s, 9, &task->outcome.plan))
+        p->margin = sqlite3_column_double(s, 4);
+    for (size_t i = 0; i < p->tries.count && !isnan(speedup); i++)
+        if (strcmp(p->sources[i], text_at(s, 2)) == 0 && !(p->tries.rows[i].speedup >= speedup))
+            p->tries.rows[i].speedup = speedup;
+}
+
+static void add_use(pass *p, const task_row *task, usage_row *usage)
+{
+    sqlite3_stmt *s = p->use;
+    switch ((use_kind)sqlite3_column_int(s, 0)) {
+    case USE_CALL:
+        add_known_call(p, task, spend_for(p, task->entrant, text_at(s, 1), text_at(s, 2)), usage);
+        return;
+    case USE_CHARGE:
+        add_charge(s, spend_for(p, task->entrant, text_at(s, 1), text_at(s, 2)), usage);
+        return;
+    case USE_ATTEMPT:
+        usage->attempts++;
+        add_attempt(p);
+        return;
+    case USE_COMPARISON:
+        add_comparison(p, task);
+        return;
+    }
+}
+
 static int read_use(pass *p, const task_row *task, usage_row *usage, err *e)
 {
     int got;
     *usage = (usage_row){0};
+    p->tries.count = 0;
+    p->margin = (double)NAN;
     db_text(p->use, 1, task->id);
     while ((got = db_step(p->tx, p->use, e)) > 0)
         add_use(p, task, usage);
@@ -245,7 +304,7 @@ static int each_row(pass *p, sqlite3_stmt *s, err *e)
         usage_row usage;
         if (column_peek(s, 0, task_columns, &task, e) < 0 || read_use(p, &task, &usage, e) < 0)
             return -1;
-        const score_row row = {&task, &usage, p->margin};
+        const score_row row = {&task, &usage, p->margin, &p->tries};
         if (p->fn(p->arg, &row, e) < 0)
             return -1;
     }

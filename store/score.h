@@ -15,12 +15,25 @@
 #include "store/store.h"
 #include "store/task.h"
 
+/* What the model tried for a task, in order. A try for which several rows stand (compiled, checked, timed)
+ * is one; polish tries nothing new. */
+enum { SCORE_TRIES_MAX = 16 };
+typedef struct score_try {
+    bool correct;   /* it passed the check */
+    double speedup; /* the largest that a comparison gave it; NaN: none */
+} score_try;
+typedef struct score_tries {
+    score_try rows[SCORE_TRIES_MAX]; /* of more, the first */
+    size_t count;
+} score_tries;
+
 /* A task of kind synthesize. usage->task is NULL: it is this one's. Of `task`, run, kind, spec, token and
  * finished_ms are not read. */
 typedef struct score_row {
     const task_row *task;
     const usage_row *usage;
     double margin; /* of the comparison that the verdict comes from; NaN: there is none */
+    const score_tries *tries;
 } score_row;
 typedef int score_fn(void *arg, const score_row *row, err *e);
 

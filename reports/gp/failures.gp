@@ -9,8 +9,14 @@
 set encoding utf8
 top = 60.0 + 18 * (fates + 1) / 2
 tall = top + 40 + 44 * entrants # pixels
-set terminal svg size 480, tall font "DejaVu Sans,Arial,sans-serif,13" \
-    background rgb "white" noenhanced dynamic name "failures"
+if (exists("png")) {
+    scale = tall > 16000 ? 32000.0 / tall : 2.0 # cairo draws no larger picture
+    set terminal pngcairo size scale * 480, scale * tall font "DejaVu Sans,13" fontscale scale \
+        linewidth scale pointscale scale background rgb "white" noenhanced
+} else {
+    set terminal svg size 480, tall font "DejaVu Sans,Arial,sans-serif,13" \
+        background rgb "white" noenhanced dynamic name "failures"
+}
 set label 1 heading at screen 0.02, screen 1 - 18.0 / tall left font ",15"
 set label 2 remark at screen 0.02, screen 1 - 38.0 / tall left font ",11" textcolor rgb "#555555"
 set key at screen 0.02, screen 1 - 48.0 / tall top left vertical maxrows (fates + 1) / 2 Left reverse \

@@ -12,11 +12,17 @@ wide = 340 + 62 * entrants
 wide = wide < 480 ? 480 : wide
 top = 120.0
 tall = top + 40 + 18 * problems # pixels
-set terminal svg size wide, tall font "DejaVu Sans,Arial,sans-serif,12" \
-    background rgb "white" noenhanced dynamic name "heatmap"
+if (exists("png")) {
+    scale = tall > 16000 ? 32000.0 / tall : 2.0 # cairo draws no larger picture
+    set terminal pngcairo size scale * wide, scale * tall font "DejaVu Sans,12" fontscale scale \
+        linewidth scale pointscale scale background rgb "white" noenhanced
+} else {
+    set terminal svg size wide, tall font "DejaVu Sans,Arial,sans-serif,12" \
+        background rgb "white" noenhanced dynamic name "heatmap"
+}
 set label 1 heading at screen 10.0 / wide, screen 1 - 18.0 / tall left font ",15"
 set label 2 remark at screen 10.0 / wide, screen 1 - 38.0 / tall left font ",11" textcolor rgb "#555555"
-set label 3 "hatched: incorrect · white: correct, not measured · grey: missing" \
+set label 3 "hatched: incorrect · framed: correct, not measured · grey: missing" \
     at screen 10.0 / wide, screen 12.0 / tall left font ",10" textcolor rgb "#555555"
 set tmargin at screen 1 - top / tall
 set bmargin at screen 28.0 / tall

@@ -1,4 +1,5 @@
-# speedup.gp - speedup of each kernel over the best baseline: one bar an entrant, log scale, 1x line
+# speedup.gp - speedup of each kernel over the best baseline: one bar an entrant, the fastest problem first,
+# log scale, 1x line
 #
 # reports/plot_data.c writes the data before this file is read:
 #   heading, remark   two lines of text
@@ -6,15 +7,22 @@
 #   low, high         range of the x axis, powers of two
 #   bottom            end of the y axis, in bars, counted downwards
 #   $bars             entrant y xlow xhigh      one line a measured speedup
-#   $values           y text                    "1.52×", right of the bar or of the 1x line
+#   $intervals        speedup y low high        of one sample 95 %, of several their quartiles
+#   $values           x y text                  "1.52×", right of the bar or of the 1x line
 #   $absent           y text                    outcome, where there is no speedup
 #   $problems         y text                    heading of a group
 # No time and no random number is read: the same data give the same bytes.
 # SPDX-License-Identifier: MIT
 set encoding utf8
 tall = 100 + 18 * entrants + 21 * bottom # pixels
-set terminal svg size 480, tall font "DejaVu Sans,Arial,sans-serif,13" \
-    background rgb "white" noenhanced dynamic name "speedup"
+if (exists("png")) {
+    scale = tall > 16000 ? 32000.0 / tall : 2.0 # cairo draws no larger picture
+    set terminal pngcairo size scale * 480, scale * tall font "DejaVu Sans,13" fontscale scale \
+        linewidth scale pointscale scale background rgb "white" noenhanced
+} else {
+    set terminal svg size 480, tall font "DejaVu Sans,Arial,sans-serif,13" \
+        background rgb "white" noenhanced dynamic name "speedup"
+}
 set label 1 heading at screen 0.02, screen 1 - 18.0 / tall left font ",15"
 set label 2 remark at screen 0.02, screen 1 - 38.0 / tall left font ",11" textcolor rgb "#555555"
 set key at screen 0.02, screen 1 - 50.0 / tall top left vertical Left reverse noenhanced samplen 1.5
@@ -36,6 +44,8 @@ array palette[8] = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55
 colour(i) = palette[int(i - 1) % 8 + 1]
 plot for [i = 1:entrants] $bars using ($1 == i ? 1 : NaN):2:3:4:($2 - 0.42):($2 + 0.42) \
          with boxxyerror linecolor rgb colour(i) title names[i], \
+     $intervals using 1:2:3:4 with xerrorbars pointtype 7 pointsize 0 linewidth 1 \
+         linecolor rgb "black" notitle, \
      $problems using (low):1:2 with labels left offset character 0.5, 0 noenhanced notitle, \
      $values using 1:2:3 with labels left offset character 0.5, 0 noenhanced notitle, \
      $absent using (1):1:2 with labels left offset character 0.5, 0 noenhanced \

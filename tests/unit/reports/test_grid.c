@@ -40,10 +40,14 @@ static void cells_hold_the_median_of_measured_samples(void **state)
     assert_int_equal(gold->correct, 2);
     assert_int_equal(gold->measured, 2);
     assert_true(fabs(gold->speedup - 3.0) < 1e-9); /* of 2.5 and 3.5 */
+    assert_true(fabs(gold->low - 2.75) < 1e-9 && fabs(gold->high - 3.25) < 1e-9); /* quartiles */
+    const grid_cell *lone = grid_at(g, 1, 1);
+    assert_int_equal(lone->measured, 1);
+    assert_true(lone->low < lone->speedup && lone->speedup < lone->high); /* its interval */
     const grid_cell *unmeasured = grid_at(g, 2, 1);
     assert_int_equal(unmeasured->correct, 1);
     assert_int_equal(unmeasured->measured, 0);
-    assert_true(isnan(unmeasured->speedup));
+    assert_true(isnan(unmeasured->speedup) && isnan(unmeasured->low));
     assert_true(fabs(grid_at(g, 3, 0)->speedup - 0.9) < 1e-9);
     assert_int_equal(grid_at(g, 3, 2)->correct, 0);
 }

@@ -16,6 +16,7 @@
 #include "common/file.h"
 #include "common/scoped.h"
 #include "reports/plot.h"
+#include "store/history.h"
 #include "tests/unit/reports/filled.h"
 
 enum { MAX = 4 * 1024 * 1024 };
@@ -42,14 +43,20 @@ static const plot *find(const char *name)
     return NULL;
 }
 
+static void put_data(const board *b, const plot *which, buf *out)
+{
+    const plot_input in = {.b = b};
+    which->data(&in, out);
+}
+
 static void draw(const board *b, const plot *which, buf *svg)
 {
     SCOPED(buf_fini) buf data = {0};
     buf_init(&data, MAX);
     buf_init(svg, MAX);
     err e = {0};
-    which->data(b, &data);
-    if (plot_draw(which, &data, svg, &e) < 0)
+    put_data(b, which, &data);
+    if (plot_draw(which, &data, false, svg, &e) < 0)
         fail_msg("%s: %s", which->name, e.text);
 }
 
@@ -73,6 +80,12 @@ static void plots_show_what_they_promise(void **state)
         {"run-cuda", "failures", "correctness"},
         {"run-cuda", "failures", "mock:de|mo"},
         {"run-cuda", "cost", "cost of all tasks"},
+        {"run-cuda", "roofline", "best baseline"},
+        {"run-fake", "roofline", "no time with a known limit"},
+        {"run-cuda", "gain", "tasks solved after so many tries"},
+        {"run-fake", "gain", "no speed was measured"},
+        {"run-cuda", "trend", "one night is no trend"},
+        {"run-fake", "trend", "no speed was measured"},
         {"run-fake", "heatmap", "gold"},
         {"run-fake", "failures", "gold"},
         {"run-fake", "cost", "gold"},
@@ -121,7 +134,7 @@ static void the_data_are_as_expected(void **state)
     buf_init(&out, MAX);
     for (size_t i = 0; i < PLOT_COUNT; i++) {
         buf_printf(&out, "# %s\n", plots[i].name);
-        plots[i].data(b, &out);
+        put_data(b, &plots[i], &out);
     }
     golden("cuda.dat", buf_text(&out));
 }
@@ -134,10 +147,58 @@ static void an_unknown_cost_is_said_and_makes_no_point(void **state)
     SCOPED(board_destroy) board *b = read_run(f, "run-cuda");
     SCOPED(buf_fini) buf out = {0};
     buf_init(&out, MAX);
-    find("cost")->data(b, &out);
+    put_data(b, find("cost"), &out);
     assert_non_null(strstr(buf_text(&out), "unknown = \"mock:de|mo\""));
     assert_non_null(strstr(buf_text(&out), "\n1 "));
     assert_null(strstr(buf_text(&out), "\n2 "));
+}
+
+/* An earlier night of the same device is drawn, with what its own tasks say. */
+static void earlier_nights_stand_left_of_this_one(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    filled_cuda(f);
+    SCOPED(board_destroy) board *b = read_run(f, "run-cuda");
+    char gold[] = "gold", other[] = "nobody here";
+    history_row rows[] = {{.entrant = gold,
+                           .created_ms = 1000000,
+                           .declared = 4,
+                           .correct = 2,
+                           .measured = 1,
+                           .ln_sum = 0},
+                          {.entrant = other, .created_ms = 1000000, .declared = 4, .correct = 1}};
+    const history_list earlier = {rows, 2};
+    const plot_input in = {b, &earlier};
+    SCOPED(buf_fini) buf out = {0};
+    buf_init(&out, MAX);
+    find("trend")->data(&in, &out);
+    assert_non_null(strstr(buf_text(&out), "$nights1 << EOD\n1000.000 50 "));
+    assert_non_null(strstr(buf_text(&out), " 1 1 1\n")); /* one speed: no width */
+    assert_non_null(strstr(buf_text(&out), "first = 1000\n"));
+    assert_non_null(strstr(buf_text(&out), "alone = 0\n"));
+    assert_null(strstr(buf_text(&out), "1000.000 25 "));
+}
+
+static void a_picture_may_be_png(void **state)
+{
+    (void)state;
+    if (!have_gnuplot())
+        skip();
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    filled_cuda(f);
+    SCOPED(board_destroy) board *b = read_run(f, "run-cuda");
+    for (size_t i = 0; i < PLOT_COUNT; i++) {
+        SCOPED(buf_fini) buf data = {0};
+        SCOPED(buf_fini) buf png = {0};
+        err e = {0};
+        buf_init(&data, MAX);
+        buf_init(&png, MAX);
+        put_data(b, &plots[i], &data);
+        if (plot_draw(&plots[i], &data, true, &png, &e) < 0)
+            fail_msg("%s: %s", plots[i].name, e.text);
+        assert_memory_equal(png.data, "\x89PNG\r\n\x1a\n", 8);
+    }
 }
 
 static void names_cannot_speak_to_gnuplot(void **state)
@@ -151,7 +212,7 @@ static void names_cannot_speak_to_gnuplot(void **state)
     for (size_t i = 0; i < PLOT_COUNT; i++) {
         SCOPED(buf_fini) buf out = {0};
         buf_init(&out, MAX);
-        plots[i].data(b, &out);
+        put_data(b, &plots[i], &out);
         assert_non_null(
             strstr(buf_text(&out), "[\"a_]; system(_touch x_) # _b _n\", \"mock:de|mo\"]"));
     }
@@ -164,6 +225,8 @@ int main(void)
         cmocka_unit_test(plots_have_words_and_dark_colours),
         cmocka_unit_test(the_data_are_as_expected),
         cmocka_unit_test(an_unknown_cost_is_said_and_makes_no_point),
+        cmocka_unit_test(earlier_nights_stand_left_of_this_one),
+        cmocka_unit_test(a_picture_may_be_png),
         cmocka_unit_test(names_cannot_speak_to_gnuplot),
     };
     return cmocka_run_group_tests_name("plot", tests, NULL, NULL);

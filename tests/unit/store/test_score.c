@@ -18,6 +18,8 @@
 enum { TASKS_MAX = 16 };
 
 typedef struct reading {
+    score_tries last; /* of sample 10 */
+    int64_t attempts;
     task_list tasks;
     usage_list usage;
     spend_list want;
@@ -82,6 +84,10 @@ static int look_fn(void *arg, const score_row *row, err *e)
     same_task(row->task, &r->tasks.rows[r->seen]);
     same_usage(row->usage, &r->usage.rows[r->seen]);
     r->margins[r->seen] = row->margin;
+    if (row->task->sample == 10) {
+        r->last = *row->tries;
+        r->attempts = row->usage->attempts;
+    }
     r->seen++;
     return 0;
 }
@@ -209,12 +215,48 @@ static void a_callback_that_fails_ends_the_pass(void **state)
     assert_int_equal(r.got.spend.count, 0);
 }
 
+/* A failed compile, a wrong kernel, a right one that is timed twice, an answer that was none, polish. */
+static void rows_of_one_try_are_one_try(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fill(f);
+    for (int i = 0; i < 4; i++)
+        fixture_text(f, (const char *[]){"a", "b", "c", "d"}[i]);
+    fixture_exec(f, "CREATE TEMP TABLE h AS SELECT hash, row_number() OVER (ORDER BY hash) AS n "
+                    "FROM artifact WHERE size = 1");
+    fixture_exec(
+        f, "INSERT INTO attempt (task, number, stage, source, outcome) "
+           "SELECT 'more10', s.number, s.stage, (SELECT hash FROM h WHERE n = s.n), s.outcome "
+           "FROM (SELECT 0 AS number, 'codegen' AS stage, 1 AS n, 'compile_failed' AS outcome "
+           "UNION ALL SELECT 1, 'codegen', 2, 'ok' UNION ALL SELECT 2, 'correctness', 2, 'wrong' "
+           "UNION ALL SELECT 3, 'correctness', NULL, 'no_answer' "
+           "UNION ALL SELECT 4, 'correctness', 3, 'ok' "
+           "UNION ALL SELECT 5, 'polish', 4, 'ok') s");
+    fixture_exec(
+        f, "INSERT INTO comparison (task, stage, source, purpose, verdict, baseline_mode, "
+           "timing_mode, slots, pairs, processes, voids, margin, calibrated, speedup, reason) "
+           "SELECT 'more10', 'performance', (SELECT hash FROM h WHERE n = 3), s.p, s.v, 'eager', "
+           "'E', 1, 10, 1, 0, 0.01, 1, s.x, 'r' FROM (SELECT 'estimate' AS p, 'faster' AS v, "
+           "1.5 AS x UNION ALL SELECT 'published', 'faster', 1.25 UNION ALL "
+           "SELECT 'estimate', 'impossible', 99) s");
+    SCOPED(reading_fini) reading r = {.seen = 0};
+    fixture_do(f, read_fn, &r);
+    assert_int_equal(r.attempts, 6);
+    assert_int_equal(r.last.count, 4);
+    assert_false(r.last.rows[0].correct || r.last.rows[1].correct || r.last.rows[2].correct);
+    assert_true(r.last.rows[3].correct);
+    assert_true(isnan(r.last.rows[1].speedup));
+    assert_true(same_real(r.last.rows[3].speedup, 1.5));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_pass_gives_what_the_lists_give),
         cmocka_unit_test(a_verdict_has_the_margin_of_its_comparison),
         cmocka_unit_test(models_that_answered_are_counted),
+        cmocka_unit_test(rows_of_one_try_are_one_try),
         cmocka_unit_test(a_callback_that_fails_ends_the_pass),
     };
     return cmocka_run_group_tests_name("score", tests, NULL, NULL);
