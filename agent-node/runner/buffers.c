@@ -17,11 +17,14 @@
 
 enum {
     GAP_STEPS = 16, /* the salt moves data by up to so many times BUFFERS_ALIGN */
+    PACKED_BYTES_MAX = 256 * 1024,
+    PACKED_MIN = 8, /* small inputs of a contract that are worth it */
     REGION_NAME_MAX = CONTRACT_NAME_MAX + 1
 };
 
 typedef struct region {
-    gpu_mem mem;
+    gpu_mem mem; /* its mapping, or its slice of the pack (no handle then) */
+    bool packed;
     uint64_t at, bytes; /* of the data */
     const char *name;   /* of the tensor; NULL: scratch */
     size_t number;      /* of the tensor, or of the largest scratch buffer */
@@ -34,6 +37,7 @@ typedef struct region {
 struct buffers {
     gpu *device;
     region *regions; /* inputs, outputs, places of scratch */
+    gpu_mem pack;    /* the small inputs of a contract that has many: one mapping for all */
     size_t input_count, tensor_count, count;
     const plan_life *scratch; /* borrowed */
     bool shares;              /* scratch buffers lie in the plan's places, not each in its own */
@@ -152,7 +156,9 @@ void buffers_destroy(buffers **self)
     if (b == NULL)
         return;
     for (size_t i = 0; i < b->count; i++)
-        b->device->ops->unmap(b->device, &b->regions[i].mem);
+        if (!b->regions[i].packed)
+            b->device->ops->unmap(b->device, &b->regions[i].mem);
+    b->device->ops->unmap(b->device, &b->pack);
     free(b->regions);
     free(b);
 }
@@ -234,13 +240,55 @@ static int tell_region(const buffers *b, size_t index, err *e)
     return b->device->ops->tell(b->device, &what, e);
 }
 
+/* ---- the pack ---- */
+
+static uint64_t slice_bytes(const buffers *b, size_t index)
+{
+    const uint64_t need = buffers_need(b->regions[index].bytes, b->salt, index);
+    return (need + BUFFERS_ALIGN - 1) / BUFFERS_ALIGN * BUFFERS_ALIGN;
+}
+
+/* choose_packed marks the small inputs if there are many: a network has hundreds of parameters, and a mapping
+ * takes megabytes and a good part of a millisecond. Gives the size of all slices. */
+static uint64_t choose_packed(buffers *b)
+{
+    size_t small = 0;
+    uint64_t total = 0;
+    for (size_t i = 0; i < b->input_count; i++)
+        small += b->regions[i].bytes <= PACKED_BYTES_MAX;
+    for (size_t i = 0; small >= PACKED_MIN && i < b->input_count; i++) {
+        b->regions[i].packed = b->regions[i].bytes <= PACKED_BYTES_MAX;
+        total += b->regions[i].packed ? slice_bytes(b, i) : 0;
+    }
+    return total;
+}
+
+static int map_pack(buffers *b, err *e)
+{
+    const uint64_t total = choose_packed(b);
+    if (total == 0)
+        return 0;
+    if (b->device->ops->map(b->device, total, &b->pack, e) < 0)
+        return err_wrap(e, "small inputs");
+    uint64_t at =
+        b->pack.base + b->pack.bytes - total; /* the last one ends where the mapping does */
+    for (size_t i = 0; i < b->input_count; i++) {
+        region *r = &b->regions[i];
+        if (!r->packed)
+            continue;
+        r->mem = (gpu_mem){.base = at, .bytes = slice_bytes(b, i)};
+        at += r->mem.bytes;
+    }
+    return 0;
+}
+
 static int map_region(buffers *b, size_t index, err *e)
 {
     region *r = &b->regions[index];
     uint64_t need = buffers_need(r->bytes, b->salt, index);
     if (need < r->bytes)
         return err_set(e, ERR_LIMIT, "buffer %zu is too large", index);
-    if (b->device->ops->map(b->device, need, &r->mem, e) < 0)
+    if (!r->packed && b->device->ops->map(b->device, need, &r->mem, e) < 0)
         return err_wrap(e, "%s", r->name != NULL ? r->name : "scratch");
     r->at = r->mem.base + buffers_offset(r->bytes, r->mem.bytes, b->salt, index);
     return tell_region(b, index, e) < 0 ? -1 : fill_region(b, index, e);
@@ -262,6 +310,8 @@ buffers *buffers_create(gpu *device, const buffers_spec *spec, err *e)
     if (size_tensors(b, spec, e) < 0)
         return NULL;
     size_scratch(b, spec->steps);
+    if (map_pack(b, e) < 0)
+        return NULL;
     for (size_t i = 0; i < b->count; i++)
         if (map_region(b, i, e) < 0)
             return NULL;
@@ -298,8 +348,11 @@ int buffers_import(buffers *self, uint64_t staging, const struct row_span *input
 int buffers_protect(buffers *self, err *e)
 {
     for (size_t i = 0; i < self->input_count; i++)
-        if (self->device->ops->protect(self->device, &self->regions[i].mem, e) < 0)
+        if (!self->regions[i].packed &&
+            self->device->ops->protect(self->device, &self->regions[i].mem, e) < 0)
             return -1;
+    if (self->pack.bytes != 0 && self->device->ops->protect(self->device, &self->pack, e) < 0)
+        return -1;
     self->is_protected = true;
     return 0;
 }

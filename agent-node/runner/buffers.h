@@ -1,8 +1,9 @@
 /* buffers - the device memory of one call: inputs, outputs, scratch, between guards and canaries
  *
- * Purpose:   a buffer is [unmapped | canary | data | canary | unmapped]. Data starts 256-byte aligned;
- *            every mapped byte that is not data is canary, the slack right after the last byte too.
- *            Outputs and scratch are filled with sentinels before a launch; inputs are copied from
+ * Purpose:   a buffer is [unmapped | canary | data | canary | unmapped]; where a contract has many small
+ *            inputs, a network's parameters, these lie in one mapping with canary between them. Data starts
+ *            256-byte aligned; every mapped byte that is not data is canary, the slack right after the last
+ *            byte too. Outputs and scratch are filled with sentinels before a launch; inputs are copied from
  *            staging, check-summed before and after, and read-only for the candidate when asked.
  * Ownership: buffers_create gives an owned set; it borrows the gpu, which must outlive it.
  * Threads:   one owner, the runner's only thread.

@@ -11,7 +11,9 @@
 #include <string.h>
 
 #include "agent-node/runner/buffers.h"
+#include "common/buf.h"
 #include "common/scoped.h"
+#include "common/xalloc.h"
 #include "mock_rig.h"
 #include "wire/message.h"
 
@@ -309,6 +311,71 @@ static void buffers_in_one_place_end_together(void **state)
     assert_non_null(strstr(v.text, "outside scratch 1 or a buffer in the same place"));
 }
 
+enum { PARAMETERS = 40 };
+
+static contract *network(void)
+{
+    SCOPED(buf_fini) buf text;
+    buf_init(&text, 65536);
+    buf_puts(&text, "{\"problem\":\"net\",\"dims\":[{\"name\":\"n\",\"min\":0,\"max\":1048576}],"
+                    "\"inputs\":[{\"name\":\"x\",\"dtype\":\"f32\",\"shape\":[\"n\"]}");
+    for (int i = 0; i < PARAMETERS; i++)
+        buf_printf(&text, ",{\"name\":\"w%d\",\"dtype\":\"f32\",\"shape\":[\"%d\"]}", i, i);
+    buf_puts(&text, "],\"scalars\":[],\"outputs\":[{\"name\":\"y\",\"dtype\":\"f32\",\"shape\":"
+                    "[\"n\"]}],\"reduction\":\"1\",\"values\":[\"normal\"],\"order_free\":false,"
+                    "\"shapes\":[{\"n\":1}],\"benchmark\":{\"n\":100000}}");
+    return contract_parse(buf_text(&text), text.size, "network", NULL);
+}
+
+/* Hundreds of parameters take one mapping: each has canary on both sides, all are protected together. */
+static void small_inputs_lie_in_one_mapping(void **state)
+{
+    rig *r = *state;
+    err e = {0};
+    enum { N = 100000 };
+    SCOPED(contract_destroy) contract *c = network();
+    assert_non_null(c);
+    contract_shape shape = {{N}};
+    plan_steps none = {0};
+    buffers_spec spec = {c, &shape, &none, SALT, false};
+    buffers *set = buffers_create(r->device, &spec, &e);
+    assert_non_null(set);
+    SCOPED(scoped_free) float *staging = xcalloc(N, sizeof *staging);
+    struct row_span spans[PARAMETERS + 1] = {{.offset = 0, .bytes = N * 4}};
+    for (int i = 0; i < PARAMETERS; i++)
+        spans[i + 1] = (struct row_span){.offset = 256 * i, .bytes = 4 * i};
+    for (int i = 0; i < N; i++)
+        staging[i] = (float)i;
+    assert_int_equal(buffers_import(set, (uint64_t)(uintptr_t)staging, spans, &e), 0);
+    for (size_t i = 1; i <= PARAMETERS; i++) {
+        const uint64_t at = buffers_tensor(set, i);
+        assert_int_equal(at % BUFFERS_ALIGN, 0);
+        assert_memory_equal(bytes_at(at), staging + 64 * (i - 1), 4 * (i - 1));
+        if (i > 1)
+            assert_true(at >= buffers_tensor(set, i - 1) + 4 * (i - 2) + 2 * BUFFERS_CANARY_MIN);
+    }
+    assert_true(buffers_tensor(set, PARAMETERS) - buffers_tensor(set, 1) < 1 << 20);
+    runner_verdict v;
+    verdict_ok(&v);
+    assert_int_equal(buffers_verify(set, &v, &e), 0);
+    assert_true(verdict_is_ok(&v));
+    uint8_t *past = bytes_at(buffers_tensor(set, 7)) + 4 * 6;
+    *past ^= 1;
+    assert_int_equal(buffers_verify(set, &v, &e), 0);
+    assert_non_null(strstr(v.text, "outside w6"));
+    *past ^= 1;
+    bytes_at(buffers_tensor(set, 9))[3] ^= 1;
+    verdict_ok(&v);
+    assert_int_equal(buffers_verify(set, &v, &e), 0);
+    assert_non_null(strstr(v.text, "changed the input w8"));
+    bytes_at(buffers_tensor(set, 9))[3] ^= 1;
+    assert_int_equal(buffers_protect(set, &e), 0);
+    verdict_ok(&v);
+    assert_int_equal(buffers_verify(set, &v, &e), 0);
+    assert_true(verdict_is_ok(&v));
+    buffers_destroy(&set);
+}
+
 static void poison_covers_outputs_and_scratch_only(void **state)
 {
     rig *r = *state;
@@ -353,6 +420,7 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(a_span_of_the_wrong_size_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(poison_covers_outputs_and_scratch_only, set_up, tear_down),
         cmocka_unit_test_setup_teardown(buffers_in_one_place_end_together, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(small_inputs_lie_in_one_mapping, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_fingerprint_is_of_the_outputs_alone, set_up, tear_down),
     };
     return cmocka_run_group_tests_name("buffers", tests, NULL, NULL);
