@@ -16,6 +16,16 @@ int ledger_check(const ledger *self, err *e)
                : 0;
 }
 
+int ledger_begin(const ledger *self, err *e)
+{
+    if (ledger_check(self, e) != 0) {
+        return -1;
+    }
+    return self->leaving != NULL && atomic_load(self->leaving)
+               ? err_set(e, ERR_UNAVAILABLE, "the node is being drained")
+               : 0;
+}
+
 int ledger_put(const ledger *self, const void *data, size_t size, hash *out, err *e)
 {
     if (blob_store_put(self->blobs, data, size, out, e) != 0) {
@@ -205,9 +215,10 @@ int ledger_result(ledger *self, const result_record *record, err *e)
     return commit(self, &m, e);
 }
 
-int ledger_give_back(const ledger *self, const err *why, err *e)
+int ledger_give_back(ledger *self, const err *why, err *e)
 {
     message m;
+    settle(self, NULL); /* what the next holder need not repeat */
     message_init(&m, MSG_GIVE_BACK);
     message_set_str(&m.body.give_back.task, self->task);
     m.body.give_back.token = self->token;
@@ -215,6 +226,7 @@ int ledger_give_back(const ledger *self, const err *why, err *e)
     m.body.give_back.domain = why->domain;
     m.body.give_back.native = why->native;
     m.body.give_back.retry = why->retry;
+    m.body.give_back.leaving = self->leaving != NULL && atomic_load(self->leaving);
     message_cut_str(&m.body.give_back.text, why->text, ERR_TEXT_MAX);
     return commit(self, &m, e);
 }

@@ -30,12 +30,16 @@ typedef struct ledger {
     char task[LEDGER_TASK_MAX];
     int64_t token;
     const atomic_bool *cancelled; /* the task must stop */
+    const atomic_bool *leaving;   /* it goes back when a stage has ended */
     session_ticket *stage;        /* the stage record under way, or NULL */
 } ledger;
 void ledger_fini(ledger *self);
 
 /* ledger_check fails with ERR_CONFLICT once the task is cancelled; stages call it between steps. */
 int ledger_check(const ledger *self, err *e);
+
+/* ledger_begin is ledger_check before a stage: a node that leaves begins none (ERR_UNAVAILABLE). */
+int ledger_begin(const ledger *self, err *e);
 
 /* ledger_put stores a blob here and sends it (without a session: here only); *out is its hash. */
 int ledger_put(const ledger *self, const void *data, size_t size, hash *out, err *e);
@@ -76,8 +80,8 @@ int ledger_result(ledger *self, const result_record *record, err *e);
 /* ledger_stage returns once the stage record before this one is committed: this one's failure is the
  * next commit's. */
 int ledger_stage(ledger *self, const stage_record *record, err *e);
-/* ledger_give_back does not care what became of a record under way. */
-int ledger_give_back(const ledger *self, const err *why, err *e);
+/* ledger_give_back waits for a record under way, but does not care what became of it. */
+int ledger_give_back(ledger *self, const err *why, err *e);
 
 /* ledger_baseline_get: *found false = there is none. */
 int ledger_baseline_get(const ledger *self, const hash *key, bool *found, baseline_record *out,

@@ -1,7 +1,8 @@
 /* main - ce-node: a host's devices at work for a coordinator
  *
  * Start: options, devices, compiler children, then the session's loop. Task threads come and go with
- * leases. SIGINT and SIGTERM arrive through a signalfd and end the loop; every running task is
+ * leases. Signals arrive through a signalfd: SIGTERM drains (tasks end first; a second one: stages do; a
+ * third one: nothing is waited for), SIGINT ends the loop at once. In the end every running task is
  * cancelled and joined, children die with their owners.
  *
  * SPDX-License-Identifier: MIT */
@@ -41,6 +42,7 @@ typedef struct node {
     session *session;
     tasks *tasks;
     int signals; /* signalfd */
+    int terms;   /* SIGTERMs seen */
 } node;
 
 static void node_fini(node *self)
@@ -67,12 +69,24 @@ static void on_cancel(void *arg, const char *task)
     tasks_cancel(self->tasks, task);
 }
 
+static void on_drain(void *arg, int how)
+{
+    node *self = arg;
+    tasks_drain(self->tasks, how);
+}
+
+/* SIGTERM drains, each further one more sharply; SIGINT ends the node. */
 static void on_signal(void *arg)
 {
     node *self = arg;
     struct signalfd_siginfo info;
-    if (read(self->signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-        log_line(LOG_INFO, "node", "stopping on signal %u", info.ssi_signo);
+    if (read(self->signals, &info, sizeof(info)) != (ssize_t)sizeof(info)) {
+        return;
+    }
+    log_line(LOG_INFO, "node", "stopping on signal %u", info.ssi_signo);
+    if (info.ssi_signo == SIGTERM) {
+        tasks_drain(self->tasks, self->terms++);
+    } else {
         session_stop(self->session);
     }
 }
@@ -149,14 +163,15 @@ static int open_session(node *self, err *e)
 {
     SCOPED(json_destroy) json *software = host_json(CE_VERSION);
     self->software = json_dump(software);
-    session_options options = {.coordinator = self->settings.coordinator,
-                               .key = self->settings.key != NULL ? &self->key : NULL,
-                               .node = self->name,
-                               .slots = self->settings.slots,
-                               .software = self->software,
-                               .devices = self->devices,
-                               .device_count = list_devices(self),
-                               .events = {.lease = on_lease, .cancel = on_cancel, .arg = self}};
+    session_options options = {
+        .coordinator = self->settings.coordinator,
+        .key = self->settings.key != NULL ? &self->key : NULL,
+        .node = self->name,
+        .slots = self->settings.slots,
+        .software = self->software,
+        .devices = self->devices,
+        .device_count = list_devices(self),
+        .events = {.lease = on_lease, .cancel = on_cancel, .drain = on_drain, .arg = self}};
     self->session = session_create(&options, e);
     if (self->session == NULL) {
         return -1;

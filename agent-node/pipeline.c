@@ -251,7 +251,7 @@ static int run_stage(pipeline *p, const stage_entry *entry, err *e)
     stage_work w = {.id = entry->id};
     int64_t start = clock_mono_us();
     ledger_progress(p->ledger, stage_name(entry->id));
-    int rc = ledger_check(p->ledger, e) == 0 ? entry->run(p, &w, e) : -1;
+    int rc = ledger_begin(p->ledger, e) == 0 ? entry->run(p, &w, e) : -1;
     keep = w.record;
     if (rc != 0) {
         return err_wrap(e, "stage %s", stage_name(entry->id));

@@ -53,8 +53,9 @@ struct session {
     item *pending; /* sent, answer outstanding; loop thread only */
     uint64_t seq;  /* last used */
     bool registered;
-    bool unsaid; /* a hello is due: the socket had no connection yet */
-    bool failed; /* refused for good: `failure` says why */
+    bool unsaid;   /* a hello is due: the socket had no connection yet */
+    bool draining; /* asks for nothing more */
+    bool failed;   /* refused for good: `failure` says why */
     err failure;
     int odd;  /* handshakes that failed in a row */
     int wake; /* eventfd: beat thread or session_stop wants the loop */
@@ -255,11 +256,11 @@ static void pull(session *self)
 {
     message m;
     long long credit = atomic_load(&self->free_slots);
-    if (!self->registered || credit <= 0) {
+    if (!self->registered || (credit <= 0 && !self->draining)) {
         return;
     }
     message_init(&m, MSG_PULL);
-    m.body.pull.credit = credit;
+    m.body.pull.credit = self->draining ? 0 : credit;
     err why;
     if (transmit(self, &m, &why) != 0) {
         log_err(LOG_DEBUG, "session", &why, "cannot pull yet");
@@ -339,6 +340,13 @@ static void on_bye(void *arg, const peer_id *from, message *m)
     loop_stop(self->events);
 }
 
+static void on_drain(void *arg, const peer_id *from, message *m)
+{
+    (void)from;
+    session *self = arg;
+    self->options.events.drain(self->options.events.arg, (int)m->body.drain.how);
+}
+
 static item *take_pending(session *self, int64_t ref)
 {
     for (item **link = &self->pending; *link != NULL; link = &(*link)->next) {
@@ -410,18 +418,31 @@ static void on_grant(void *arg, const peer_id *from, message *m)
     answer(arg, m->body.grant.ref, m, NULL);
 }
 
+/* Who cannot even read the answer to its hello is of another version: the error names both. */
 static void on_bad(void *arg, const peer_id *from, const err *why)
 {
-    (void)arg;
     (void)from;
+    session *self = arg;
+    if (!self->registered && self->coordinator[0] == '\0' && why->code == ERR_PROTOCOL) {
+        err last = *why;
+        err_wrap(&last, "%s", self->options.coordinator);
+        end_with(self, &last);
+        return;
+    }
     log_err(LOG_ERROR, "session", why, "message from the coordinator dropped");
 }
 
-static const loop_route main_routes[] = {{MSG_WELCOME, on_welcome},   {MSG_REFUSED, on_refused},
-                                         {MSG_LEASE, on_lease},       {MSG_CANCEL, on_cancel},
-                                         {MSG_BYE, on_bye},           {MSG_ACK, on_ack},
-                                         {MSG_BASELINE, on_baseline}, {MSG_BLOB_DATA, on_blob_data},
-                                         {MSG_GRANT, on_grant},       {0, NULL}};
+static const loop_route main_routes[] = {{MSG_WELCOME, on_welcome},
+                                         {MSG_REFUSED, on_refused},
+                                         {MSG_LEASE, on_lease},
+                                         {MSG_CANCEL, on_cancel},
+                                         {MSG_BYE, on_bye},
+                                         {MSG_ACK, on_ack},
+                                         {MSG_DRAIN, on_drain},
+                                         {MSG_BASELINE, on_baseline},
+                                         {MSG_BLOB_DATA, on_blob_data},
+                                         {MSG_GRANT, on_grant},
+                                         {0, NULL}};
 
 static const loop_routes main_table = {main_routes, on_bad};
 
@@ -703,6 +724,12 @@ void session_stop(session *self)
 {
     atomic_store(&self->stopping, true);
     wake(self);
+}
+
+void session_drain(session *self)
+{
+    self->draining = true;
+    pull(self);
 }
 
 void session_watch(session *self, int fd, void (*fn)(void *arg), void *arg)

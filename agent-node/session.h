@@ -30,6 +30,7 @@ typedef struct session session;
 typedef struct session_events {
     void (*lease)(void *arg, message *lease);    /* may move the body out */
     void (*cancel)(void *arg, const char *task); /* NULL: every task */
+    void (*drain)(void *arg, int how);           /* messages.def says which is which */
     void *arg;
 } session_events;
 
@@ -51,6 +52,8 @@ void session_destroy(session **self);
 int session_run(session *self, err *e);
 /* session_stop ends session_run from any thread or from a signal descriptor's handler. */
 void session_stop(session *self);
+/* session_drain: no further tasks are asked for. For the loop thread. */
+void session_drain(session *self);
 /* session_watch calls fn on the loop thread whenever fd is readable. */
 void session_watch(session *self, int fd, void (*fn)(void *arg), void *arg);
 

@@ -27,18 +27,21 @@ typedef struct task {
 struct tasks {
     node_parts parts;
     int64_t slots;
+    atomic_int draining;      /* how, or DRAIN_NONE */
+    atomic_bool leaving;      /* a task that ends a stage goes back */
     pthread_mutex_t counting; /* of slots: one count is told before the next is made */
     task *slot;               /* more than `slots`: a lease may be under way while one ends */
     size_t slot_count;
 };
 
-enum { SPARE_SLOTS = 8 };
+enum { SPARE_SLOTS = 8, DRAIN_NONE = -1, DRAIN_QUICK = 1, DRAIN_NOW = 2 };
 
 tasks *tasks_create(const node_parts *parts, int64_t slots)
 {
     tasks *self = xcalloc(1, sizeof(*self));
     self->parts = *parts;
     self->slots = slots;
+    atomic_store(&self->draining, DRAIN_NONE);
     pthread_mutex_init(&self->counting, NULL);
     self->slot_count = (size_t)slots + SPARE_SLOTS;
     self->slot = xcalloc(self->slot_count, sizeof(*self->slot));
@@ -113,10 +116,11 @@ static int run(const tasks *self, ledger *account, const struct msg_lease *lease
 }
 
 /* How a failed task is told: not at all when the lease is gone, else by giving it back. */
-static void tell_failure(const ledger *account, const err *why)
+static void tell_failure(const tasks *self, ledger *account, const err *why)
 {
     err e;
-    bool ours = !atomic_load(account->cancelled) && why->code != ERR_CONFLICT;
+    bool now = atomic_load(&self->draining) == DRAIN_NOW; /* that is why it was cancelled */
+    bool ours = now || (!atomic_load(account->cancelled) && why->code != ERR_CONFLICT);
     if (!ours) {
         log_line(LOG_INFO, "task", "%s dropped: %s", account->task, why->text);
         return;
@@ -134,9 +138,13 @@ static void report_slots(tasks *self)
     for (size_t i = 0; i < self->slot_count; i++) {
         in_flight += atomic_load(&self->slot[i].used) && !atomic_load(&self->slot[i].finished);
     }
-    int64_t left = self->slots - in_flight;
+    bool draining = atomic_load(&self->draining) != DRAIN_NONE;
+    int64_t left = draining ? 0 : self->slots - in_flight;
     session_free_slot(self->parts.session, left > 0 ? left : 0, in_flight);
     pthread_mutex_unlock(&self->counting);
+    if (draining && in_flight == 0) {
+        session_stop(self->parts.session);
+    }
 }
 
 static void *task_main(void *arg)
@@ -147,11 +155,12 @@ static void *task_main(void *arg)
     ledger account = {.session = self->parts.session,
                       .blobs = self->parts.blobs,
                       .token = lease->token,
-                      .cancelled = &t->cancelled};
+                      .cancelled = &t->cancelled,
+                      .leaving = &self->leaving};
     err why;
     snprintf(account.task, sizeof(account.task), "%s", lease->task);
     if (run(self, &account, lease, &why) != 0) {
-        tell_failure(&account, &why);
+        tell_failure(self, &account, &why);
     }
     ledger_fini(&account);
     atomic_store(&t->finished, true);
@@ -185,17 +194,34 @@ static void refuse(const tasks *self, const struct msg_lease *lease, const char 
     m.body.give_back.token = lease->token;
     m.body.give_back.code = ERR_LIMIT;
     m.body.give_back.retry = true;
+    m.body.give_back.leaving = atomic_load(&self->draining) != DRAIN_NONE;
     message_set_str(&m.body.give_back.text, why);
     if (session_try_post(self->parts.session, &m, &e) != 0) {
         log_err(LOG_ERROR, "task", &e, "%s could not be given back", lease->task);
     }
 }
 
+void tasks_drain(tasks *self, int how)
+{
+    if (how <= atomic_load(&self->draining)) {
+        return;
+    }
+    atomic_store(&self->draining, how);
+    atomic_store(&self->leaving, how >= DRAIN_QUICK);
+    session_drain(self->parts.session);
+    if (how == DRAIN_NOW) {
+        tasks_cancel(self, NULL);
+    }
+    report_slots(self);
+}
+
 void tasks_lease(tasks *self, message *lease)
 {
-    task *t = free_slot(self);
+    bool draining = atomic_load(&self->draining) != DRAIN_NONE;
+    task *t = draining ? NULL : free_slot(self);
     if (t == NULL) {
-        refuse(self, &lease->body.lease, "the node has no free slot");
+        refuse(self, &lease->body.lease,
+               draining ? "the node is being drained" : "the node has no free slot");
         return;
     }
     t->owner = self;

@@ -20,6 +20,7 @@
 #include "coordinator/guard.h"
 #include "coordinator/handout.h"
 #include "coordinator/ingest.h"
+#include "coordinator/operate.h"
 #include "coordinator/paid.h"
 #include "store/artifact.h"
 #include "store/baseline.h"
@@ -253,7 +254,8 @@ static void on_give_back(const api_call *call)
     handout_return how = {.task = task,
                           .token = b->token,
                           .ending = TASK_RETURNED,
-                          .failure = !sched_get(c->options.run->tasks, task)->refused,
+                          .failure =
+                              !b->leaving && !sched_get(c->options.run->tasks, task)->refused,
                           .final = is_hopeless(b)};
     memccpy(how.text, b->text, 0, sizeof how.text - 1);
     const handout_ack ack = ack_of(call);
@@ -586,7 +588,12 @@ static void on_blob_put(const api_call *call)
 }
 
 /* ---- the table ---- */
-typedef enum api_peer { API_ANYBODY, API_NODE } api_peer;
+typedef enum api_peer { API_ANYBODY, API_NODE, API_OPERATOR } api_peer;
+
+static void on_operator(const api_call *call)
+{
+    operate_handle(call->c, call->from, call->m); /* it looks who asks */
+}
 
 /* message, handler, who may send it */
 #define API(X)                                     \
@@ -604,7 +611,13 @@ typedef enum api_peer { API_ANYBODY, API_NODE } api_peer;
     X(MSG_BLOB_PUT, on_blob_put, API_NODE)         \
     X(MSG_BASELINE_GET, on_baseline_get, API_NODE) \
     X(MSG_BASELINE_PUT, on_baseline_put, API_NODE) \
-    X(MSG_BYE, on_bye, API_NODE)
+    X(MSG_BYE, on_bye, API_NODE)                   \
+    X(MSG_SUBMIT, on_operator, API_OPERATOR)       \
+    X(MSG_RUN_GET, on_operator, API_OPERATOR)      \
+    X(MSG_FILE_GET, on_operator, API_OPERATOR)     \
+    X(MSG_FLEET_GET, on_operator, API_OPERATOR)    \
+    X(MSG_CANCEL_RUN, on_operator, API_OPERATOR)   \
+    X(MSG_DRAIN, on_operator, API_OPERATOR)
 
 typedef struct api_row {
     message_type type;

@@ -13,13 +13,14 @@
 #include "coordinator/cmd.h"
 #include "coordinator/entrants.h"
 #include "coordinator/eval.h"
+#include "coordinator/follow.h"
 #include "coordinator/settings.h"
 
 enum { SAMPLES_MAX = 1000, NOT_GIVEN = -1 };
 
 typedef struct options {
     const char *suite, *root, *level, *shots, *only, *device, *arch, *bind, *resume, *out, *db,
-        *suites, *python, *fake, *coordinator, *keys;
+        *suites, *python, *fake, *coordinator, *keys, *key;
     const char *entrants, *effort, *escalate, *http;
     cli_list models, stages;
     int64_t samples, limit, seed, slots;
@@ -216,7 +217,16 @@ static const cli_option table[] = {
      .offset = AT(fake),
      .value = "FILE",
      .help = "script of the fake device"},
-    {.name = "coordinator", .type = CLI_STR, .offset = AT(coordinator), .value = "URI"},
+    {.name = "coordinator",
+     .type = CLI_STR,
+     .offset = AT(coordinator),
+     .value = "URI",
+     .help = "submit to a coordinator that serves there, and follow the run (ce-coord serve)"},
+    {.name = "key",
+     .type = CLI_STR,
+     .offset = AT(key),
+     .value = "FILE",
+     .help = "an operator's key file, for a coordinator on another host"},
     {.name = NULL}};
 
 static const cli_command command = {
@@ -388,11 +398,9 @@ static int run_eval(const cmd_call *call, err *e)
 {
     const options *o = call->options;
     SCOPED(settings_fini) settings wanted = {.suites = NULL};
-    if (o->coordinator)
-        return err_set(
-            e, ERR_USAGE,
-            "--coordinator: this version runs its own coordinator; leave it out, and use a "
-            "database of your own (--db FILE) beside another run");
+    if (o->coordinator && o->resume)
+        return err_set(e, ERR_USAGE,
+                       "--coordinator goes on with its runs by itself: leave --resume out");
     if (fill_common(o, &wanted, e) ||
         (o->resume ? check_resume(o, e) : fill_new(o, call->db, &wanted, e)))
         return -1;
@@ -411,6 +419,11 @@ static int run_eval(const cmd_call *call, err *e)
                                   .dry_run = o->dry_run,
                                   .yes = o->yes,
                                   .json = o->json};
+    if (o->coordinator && !o->dry_run) {
+        const follow_request there = {
+            .coordinator = o->coordinator, .key = o->key, .eval = &request};
+        return follow_run(&there, e);
+    }
     return eval_run(&request, e);
 }
 

@@ -34,7 +34,8 @@ static int make_folder(coord *self, err *e)
     if (!mkdtemp(path))
         return err_errno(e, errno, "make a folder for the socket: %s", path);
     self->folder = xstrdup(path);
-    self->endpoint = xasprintf("ipc://%s/coord", path);
+    self->endpoint = self->options.endpoint ? xstrdup(self->options.endpoint)
+                                            : xasprintf("ipc://%s/coord", path);
     return 0;
 }
 
@@ -164,9 +165,22 @@ static void set_state(coord *self, run_state state)
         free(job);
 }
 
+/* The run is over: the loop ends with it, or the service takes it. */
+static void conclude(coord *self)
+{
+    if (!self->options.service || self->end == COORD_BROKEN) {
+        loop_stop(self->events);
+        return;
+    }
+    self->idle = true;
+    self->options.ended(self->options.service, self->end);
+}
+
 void coord_progressed(coord *self)
 {
     const sched *tasks = self->options.run->tasks;
+    if (self->idle && self->end != COORD_BROKEN)
+        return;
     if (self->end == COORD_GOES_ON && !self->running && sched_released(tasks)) {
         self->running = true;
         set_state(self, RUN_RUNNING);
@@ -175,13 +189,29 @@ void coord_progressed(coord *self)
         self->end = COORD_FINISHED;
     if (self->end != COORD_GOES_ON &&
         (writer_pending(self->writer) == 0 || self->end == COORD_BROKEN))
-        loop_stop(self->events);
+        conclude(self);
     handout_dispatch(self);
+}
+
+void coord_take_run(coord *self, run *next)
+{
+    self->options.run = next;
+    self->end = COORD_GOES_ON;
+    self->why = (err){.code = ERR_NONE};
+    self->running = false;
+    self->idle = sched_size(next->tasks) == 0;
+    lease_table_destroy(&self->leases);
+    self->leases = lease_table_create(next->last_token, self->options.lost_ms);
+    paid_destroy(&self->paid);
+    self->paid = paid_create(next);
+    if (!self->idle && !sched_released(next->tasks))
+        set_state(self, RUN_CHECKING);
+    coord_progressed(self);
 }
 
 int coord_run(coord *self, coord_end *end, err *e)
 {
-    if (!sched_released(self->options.run->tasks))
+    if (!self->idle && !sched_released(self->options.run->tasks))
         set_state(self, RUN_CHECKING);
     coord_progressed(self);
     if (self->end == COORD_GOES_ON || writer_pending(self->writer)) {

@@ -43,12 +43,17 @@ typedef enum coord_end {
 typedef struct coord_options {
     store *store;
     run *run;
-    const char *bind; /* a further endpoint for nodes that join; NULL: none */
-    int64_t lost_ms;  /* a node silent this long is lost */
-    const char *keys; /* folder of keys, for nodes from other hosts; NULL: none join */
+    const char *bind;     /* a further endpoint for nodes that join; NULL: none */
+    int64_t lost_ms;      /* a node silent this long is lost */
+    const char *keys;     /* folder of keys, for nodes from other hosts; NULL: none join */
+    const char *endpoint; /* ipc://… for this host; NULL: a private one */
+    /* A coordinator that outlives its runs (service.h): told when a run has ended, instead of leaving. */
+    struct service *service;
+    void (*ended)(void *service, coord_end end);
 } coord_options;
 
 struct paid;
+struct service;
 struct guard;
 
 typedef struct coord {
@@ -69,6 +74,7 @@ typedef struct coord {
     struct paid *paid;    /* money and providers, over all nodes */
     uint64_t seq;         /* of messages sent */
     int64_t last_tick_ms; /* monotonic */
+    bool idle;            /* no run is at work; service only */
     bool running;         /* the store says RUN_RUNNING: contracts have passed */
     coord_end end;
     err why; /* COORD_REFUSED, COORD_BROKEN */
@@ -82,6 +88,9 @@ int coord_run(coord *self, coord_end *end, err *e);
 /* coord_stop ends the work: nothing more is handed out, tasks in flight are cancelled. The first reason
  * stands. why may be NULL. */
 void coord_stop(coord *self, coord_end end, const err *why);
+/* coord_take_run begins work on another run, or on none: one without tasks. No lease is left of the run
+ * before it. */
+void coord_take_run(coord *self, run *next);
 /* coord_lose_node: the named node is dead (its process exited); its leases end now. */
 void coord_lose_node(coord *self, const char *name, const char *reason);
 /* coord_goodbye tells every node to leave. */

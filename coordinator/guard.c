@@ -22,6 +22,7 @@ struct guard {
     zap *zap;
     int64_t generation; /* of the keyring, when nodes were looked at */
     int64_t odd;        /* failed handshakes that were not told yet */
+    int64_t odd_total;  /* those that were */
     int64_t told_ms;
 };
 
@@ -95,6 +96,11 @@ bool guard_operates(const coord *c, const peer_id *from)
            row.role == KEYRING_OPERATOR;
 }
 
+int64_t guard_refused(const coord *c)
+{
+    return c->guard ? zap_refused(c->guard->zap) + c->guard->odd_total : 0;
+}
+
 /* ---- looking again ---- */
 
 static void tell_bye(coord *c, const node *n)
@@ -140,6 +146,7 @@ static void tell_refusals(guard *g)
                  "`ce-coord keys new NAME` writes), one with the key of another coordinator, or no "
                  "node of ce at all",
                  (long long)g->odd);
+    g->odd_total += g->odd;
     g->odd = 0;
 }
 

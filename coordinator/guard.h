@@ -30,6 +30,8 @@ const curve_file *guard_key(const guard *self);
 int guard_admit(const struct coord *c, const peer_id *from, const char *name, err *e);
 /* guard_operates: may this peer submit, cancel and drain? */
 bool guard_operates(const struct coord *c, const peer_id *from);
+/* guard_refused is how many handshakes were refused so far. */
+int64_t guard_refused(const struct coord *c);
 /* guard_tick: a few times a second. */
 void guard_tick(struct coord *c, int64_t now_ms);
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/buf.h"
 #include "common/xalloc.h"
 
 struct nodes {
@@ -24,8 +25,10 @@ void nodes_destroy(nodes **self)
 {
     if (!*self)
         return;
-    for (size_t i = 0; i < (*self)->count; i++)
+    for (size_t i = 0; i < (*self)->count; i++) {
         free((*self)->rows[i].reason);
+        free((*self)->rows[i].devices);
+    }
     free((*self)->rows);
     free(*self);
     *self = NULL;
@@ -75,6 +78,19 @@ static void note_device(node *n, const struct row_device *device)
     n->fake |= strcmp(device->kind, "fake") == 0;
 }
 
+/* "fake, NVIDIA H200": what its lanes are. */
+static char *describe(const struct msg_hello *hello)
+{
+    buf out;
+    buf_init(&out, NODES_DEVICES);
+    for (size_t i = 0; i < hello->devices_count; i++) {
+        const struct row_device *d = &hello->devices[i];
+        if (!*d->reason)
+            buf_printf(&out, "%s%s", out.size ? ", " : "", *d->name ? d->name : d->kind);
+    }
+    return buf_take(&out);
+}
+
 int nodes_join(nodes *self, const peer_id *peer, const struct msg_hello *hello, int64_t now_ms,
                size_t *out, err *e)
 {
@@ -83,11 +99,13 @@ int nodes_join(nodes *self, const peer_id *peer, const struct msg_hello *hello, 
     size_t number = free_row(self);
     node *n = &self->rows[number];
     free(n->reason);
+    free(n->devices);
     *n = (node){.peer = *peer, .up = true, .seen_ms = now_ms, .slots = hello->slots};
     memccpy(n->name, hello->node, 0, NODES_NAME - 1);
     memccpy(n->instance, hello->instance, 0, NODES_INSTANCE - 1);
     for (size_t i = 0; i < hello->devices_count; i++)
         note_device(n, &hello->devices[i]);
+    n->devices = describe(hello);
     self->up++;
     *out = number;
     return 0;
@@ -178,6 +196,12 @@ void nodes_forgive(nodes *self, int64_t now_ms)
         self->rows[i].seen_ms = now_ms;
 }
 
+void nodes_drain(nodes *self, size_t number)
+{
+    assert(number < self->count);
+    self->rows[number].draining = true;
+}
+
 void nodes_set_credit(nodes *self, size_t number, int64_t credit)
 {
     assert(number < self->count);
@@ -186,7 +210,7 @@ void nodes_set_credit(nodes *self, size_t number, int64_t credit)
 
 static int64_t room(const node *n)
 {
-    int64_t empty = n->slots - n->held;
+    int64_t empty = n->draining ? 0 : n->slots - n->held;
     return n->credit < empty ? n->credit : empty;
 }
 
@@ -206,7 +230,9 @@ size_t nodes_take(nodes *self, const char *device)
 {
     int fit = 0;
     for (size_t i = nodes_next(self, NODES_NONE); i != NODES_NONE; i = nodes_next(self, i))
-        fit = fitness(&self->rows[i], device) > fit ? fitness(&self->rows[i], device) : fit;
+        fit = !self->rows[i].draining && fitness(&self->rows[i], device) > fit
+                  ? fitness(&self->rows[i], device)
+                  : fit;
     node *best = NULL;
     for (size_t i = nodes_next(self, NODES_NONE); i != NODES_NONE; i = nodes_next(self, i)) {
         node *n = &self->rows[i];

@@ -19,7 +19,7 @@
 #include "wire/message.h"
 #include "wire/sock.h"
 
-enum { NODES_MAX = 4096, NODES_NAME = 65, NODES_INSTANCE = 33 };
+enum { NODES_MAX = 4096, NODES_NAME = 65, NODES_INSTANCE = 33, NODES_DEVICES = 1024 };
 #define NODES_NONE SIZE_MAX
 
 typedef struct node {
@@ -31,6 +31,8 @@ typedef struct node {
     int64_t slots, credit; /* as the node said last */
     int64_t held;          /* tasks it has of us */
     bool cuda, emu, fake;  /* a lane of that kind can run */
+    bool draining;         /* takes no further tasks */
+    char *devices;         /* lanes that can run, for people */
     char *reason;          /* why a lane cannot, of the first such lane; NULL */
 } node;
 
@@ -66,6 +68,8 @@ size_t nodes_lost(const nodes *self, int64_t lost_ms, int64_t now_ms);
 /* nodes_forgive: the coordinator itself slept; nobody is lost for that. */
 void nodes_forgive(nodes *self, int64_t now_ms);
 
+/* nodes_drain: it gets no further tasks. */
+void nodes_drain(nodes *self, size_t number);
 void nodes_set_credit(nodes *self, size_t number, int64_t credit);
 /* nodes_take picks the connected node that may run a task for `device` (auto, cuda, emu, fake) and has
  * the most room; it then holds one task more. Room is credit, but never more than slots not held: a pull

@@ -282,7 +282,7 @@ static void start_node(rig *self)
                                .node = "rig",
                                .slots = 1,
                                .software = "{}",
-                               .events = {on_lease, on_cancel, self}};
+                               .events = {.lease = on_lease, .cancel = on_cancel, .arg = self}};
     compile_options compile = {.binary = binary, .children = 1};
     self->parts.settings = &self->settings;
     self->parts.lanes = lanes_create(&self->settings, &e);

@@ -68,7 +68,7 @@ static int set_up(void **state)
                                .node = "n",
                                .slots = 1,
                                .software = "{}",
-                               .events = {on_lease, on_cancel, f}};
+                               .events = {.lease = on_lease, .cancel = on_cancel, .arg = f}};
     f->session = session_create(&options, &e);
     f->blobs = blob_store_create(NULL, CACHE_BYTES, &e);
     buf_init(&f->got, BLOB_MAX);

@@ -59,7 +59,7 @@ static int set_up(void **state)
                                      .node = "n",
                                      .slots = 1,
                                      .software = "{}",
-                                     .events = {on_lease, on_cancel, f}};
+                                     .events = {.lease = on_lease, .cancel = on_cancel, .arg = f}};
     f->session = session_create(&options, &f->e);
     f->account =
         (ledger){.session = f->session, .task = "t1", .token = 9, .cancelled = &f->cancelled};

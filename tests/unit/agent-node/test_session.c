@@ -86,7 +86,7 @@ static int set_up(void **state)
                                .software = "{\"ce\":\"0\"}",
                                .devices = &device,
                                .device_count = 1,
-                               .events = {on_lease, on_cancel, f}};
+                               .events = {.lease = on_lease, .cancel = on_cancel, .arg = f}};
     f->session = session_create(&options, &e);
     assert_non_null(f->session);
     assert_int_equal(pthread_create(&f->thread, NULL, run_session, f), 0);
@@ -523,7 +523,7 @@ static void a_watched_descriptor_is_served_by_the_loop(void **state)
                                .node = "n",
                                .slots = 1,
                                .software = "{}",
-                               .events = {on_lease, on_cancel, NULL}};
+                               .events = {.lease = on_lease, .cancel = on_cancel, .arg = NULL}};
     watcher w = {.session = session_create(&options, &e), .fd = eventfd(7, EFD_CLOEXEC)};
     assert_non_null(w.session);
     session_watch(w.session, w.fd, on_readable, &w);

@@ -92,7 +92,7 @@ static int set_up(void **state)
                                .node = "n",
                                .slots = SLOTS,
                                .software = "{}",
-                               .events = {on_lease, on_cancel, f}};
+                               .events = {.lease = on_lease, .cancel = on_cancel, .arg = f}};
     must(f->session = session_create(&options, &e), &e);
     f->parts.session = f->session;
     f->tasks = tasks_create(&f->parts, SLOTS);
