@@ -37,7 +37,7 @@ def test_the_command_line(place):
         (EVAL + ("--sampels", "3"), ("--sampels", "did you mean --samples")),
         (EVAL + ("--bind", "tcp://nowhere"), ("tcp://nowhere", "expected")),
         (EVAL + ("--fake", "nowhere.json"), ("nowhere.json",)),
-        (EVAL + ("--coordinator", "tcp://127.0.0.1:7001"), ("--coordinator", "--db")),
+        (EVAL + ("--coordinator", "ipc:///nowhere/s"), ("/nowhere/s", "ce-coord serve")),
     ]
     for words, texts in rows:
         refuses(place, words, *texts)
