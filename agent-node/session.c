@@ -17,6 +17,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "agent-node/handshake.h"
 #include "common/clock.h"
 #include "common/id.h"
 #include "common/log.h"
@@ -26,7 +27,7 @@
 #include "wire/loop.h"
 #include "wire/sock.h"
 
-enum { HELLO_EVERY_MS = 1000, TICK_MS = 250, RESEND_MS = 20, BEAT_DEFAULT_MS = 1000, ODD_TOLD = 3 };
+enum { HELLO_EVERY_MS = 1000, TICK_MS = 250, RESEND_MS = 20, BEAT_DEFAULT_MS = 1000 };
 
 /* A message on its way out. */
 typedef struct session_ticket {
@@ -57,7 +58,7 @@ struct session {
     bool draining; /* asks for nothing more */
     bool failed;   /* refused for good: `failure` says why */
     err failure;
-    int odd;  /* handshakes that failed in a row */
+    handshake handshake;
     int wake; /* eventfd: beat thread or session_stop wants the loop */
     atomic_bool stopping;
     atomic_bool again; /* the beat thread was told to register again */
@@ -448,65 +449,14 @@ static const loop_routes main_table = {main_routes, on_bad};
 
 /* ---- timers and wake-ups (loop thread) ---- */
 
-/* No key of ours will do: a person must bring another one. */
-static void key_refused(session *self)
-{
-    char brief[CURVE_BRIEF] = "";
-    err why;
-    curve_brief(&self->options.key->pair.open, brief);
-    err_set(
-        &why, ERR_DENIED,
-        "%s does not allow key %s (%s…): it was revoked, or never allowed there; `ce-coord keys "
-        "new NAME` on that host makes a key file, for --key",
-        self->options.coordinator, self->options.key->name, brief);
-    end_with(self, &why);
-}
-
-static void key_wanted(session *self)
-{
-    err why;
-    err_set(
-        &why, ERR_DENIED,
-        self->options.key == NULL
-            ? "%s wants a key: `ce-coord keys new NAME` on its host makes a key file, for --key"
-            : "%s takes no keys: it serves its own host only; leave --key out, or let it --bind "
-              "curve://HOST:PORT",
-        self->options.coordinator);
-    end_with(self, &why);
-}
-
-/* One failure may be a connection that broke; several in a row are not. */
-static void handshake_failed(session *self)
-{
-    if (++self->odd % ODD_TOLD == 0) {
-        log_line(
-            LOG_ERROR, "session",
-            "%d handshakes with %s failed: the key file is of another coordinator, or it is no "
-            "coordinator; trying on",
-            self->odd, self->options.coordinator);
-    }
-}
-
-static void read_news(session *self)
-{
-    for (sock_news news; (news = sock_event(self->main)) != SOCK_QUIET;) {
-        if (news == SOCK_UP) {
-            self->odd = 0;
-        } else if (news == SOCK_REFUSED && self->options.key != NULL) {
-            key_refused(self);
-        } else if (news == SOCK_PLAIN) {
-            key_wanted(self);
-        } else {
-            handshake_failed(self);
-        }
-    }
-}
-
 static void on_tick(void *arg)
 {
     session *self = arg;
     atomic_store(&self->tick, clock_mono_ms());
-    read_news(self);
+    err why;
+    if (handshake_read(&self->handshake, self->main, &why) != 0) {
+        end_with(self, &why);
+    }
 }
 
 static void on_hello_timer(void *arg)
@@ -664,6 +614,7 @@ session *session_create(const session_options *options, err *e)
 {
     SCOPED(session_destroy) session *self = xcalloc(1, sizeof(*self));
     self->options = *options;
+    self->handshake = (handshake){.coordinator = options->coordinator, .key = options->key};
     self->wake = -1;
     id_new(self->instance);
     atomic_store(&self->tick, clock_mono_ms());

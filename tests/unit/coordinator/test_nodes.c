@@ -69,7 +69,7 @@ static void another_protocol_is_refused_and_both_versions_are_named(void **state
     assert_int_equal(nodes_join(n, &peer, &hello, 0, &number, &e), -1);
     assert_int_equal(e.code, ERR_PROTOCOL);
     assert_non_null(strstr(e.text, "77"));
-    assert_non_null(strstr(e.text, "coordinator 2"));
+    assert_non_null(strstr(e.text, "coordinator 3"));
     assert_int_equal(nodes_count(n), 0);
 }
 

@@ -370,7 +370,7 @@ static void another_protocol_names_both_versions(void **state)
     message_init(&m, MSG_PULL);
     encode_or_fail(&m, &out);
     out.data[2] = 9;
-    refused(out.data, out.size, "protocol 9 and this program 2");
+    refused(out.data, out.size, "protocol 9 and this program 3");
 }
 
 static void a_number_that_is_no_message_is_not_sent(void **state)
