@@ -9,6 +9,7 @@
 
 #include <poll.h>
 #include <semaphore.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/scoped.h"
@@ -39,7 +40,8 @@ static void note(void *owner, void *arg, int result, const err *e)
 {
     notes *n = owner;
     const char letter[] = {arg == n ? 'g' : *(const char *)arg, result ? '-' : '+', '\0'};
-    strncat(n->text, letter, sizeof n->text - strlen(n->text) - 1);
+    size_t used = strlen(n->text);
+    snprintf(n->text + used, sizeof n->text - used, "%s", letter);
     if (result)
         n->last = *e;
 }
