@@ -113,6 +113,11 @@ int judge_block(judge *self, int64_t samples, int64_t untimed, judge_timing *out
     return self->ops->block(self->impl, samples, untimed, out, e);
 }
 
+char *judge_profile(judge *self, int64_t samples, const char *library, err *e)
+{
+    return want_open(self, e) < 0 ? NULL : self->ops->profile(self->impl, samples, library, e);
+}
+
 int judge_disarm(judge *self, judge_comparison *out, err *e)
 {
     return want_open(self, e) < 0 ? -1 : self->ops->disarm(self->impl, out, e);

@@ -52,6 +52,7 @@ typedef struct judge_options {
 typedef struct judge_facts {
     const char *device;                                /* "cuda", "cpu" or "fake" */
     const char *name, *uuid, *driver, *torch, *python; /* "" when there is none */
+    const char *cupti;                                 /* library that came with PyTorch, or "" */
     int64_t sm_count, l2_bytes, memory_bytes;          /* 0 without a GPU */
     bool simulated; /* half precision is computed in fp32 and rounded (cpu) */
 } judge_facts;
@@ -188,6 +189,9 @@ void judge_timing_fini(judge_timing *self);
  * what the timed graphs left behind is still right. cuda and fake only. */
 int judge_arm(judge *self, const judge_arm_request *request, judge_timing *out, err *e);
 int judge_block(judge *self, int64_t samples, int64_t untimed, judge_timing *out, err *e);
+/* judge_profile tells the spans of what is armed by the device's own clock: the JSON object "spans" of
+ * runner/profiler.h, the caller's. `library` is libcupti, NULL: looked for. */
+char *judge_profile(judge *self, int64_t samples, const char *library, err *e);
 int judge_disarm(judge *self, judge_comparison *out, err *e);
 
 #endif

@@ -20,9 +20,9 @@ enum { SAMPLES_MAX = 4096, PROBLEMS_MAX = 1024, ALIGN = 256 };
 
 static const char *const top_keys[] = {"default", "problems", NULL};
 /* The runner's members stand beside ours (agent-node/runner/fake_script.h). */
-static const char *const entry_keys[] = {"load",         "check",   "time",      "compare",
-                                         "candidate_ms", "warm_ms", "baselines", "delay_ms",
-                                         "crash",        "hang",    "state",     NULL};
+static const char *const entry_keys[] = {
+    "load",     "check", "time", "compare", "candidate_ms", "warm_ms", "baselines",
+    "delay_ms", "crash", "hang", "state",   "profile",      NULL};
 static const char *const state_keys[] = {"sm_mhz", "reasons", "foreign", "mig", NULL};
 static const char *const compare_keys[] = {"equal", "detail", "text", NULL};
 
@@ -31,6 +31,7 @@ typedef struct fake_answers {
     char detail[JUDGE_DETAIL_MAX];
     char text[JUDGE_TEXT_MAX];
     json *baselines; /* mode → [ms…]; owned */
+    json *profile;   /* its "baseline" is ours; owned, or NULL */
 } fake_answers;
 
 typedef struct judge_fake {
@@ -54,6 +55,7 @@ static json *times(double ms)
 static void answers_fini(fake_answers *self)
 {
     json_destroy(&self->baselines);
+    json_destroy(&self->profile);
 }
 
 static void answers_init(fake_answers *self)
@@ -137,6 +139,10 @@ static int read_entry(const json_cursor *c, fake_answers *out, err *e)
         return -1;
     if (json_maybe(c, "state", &member) && check_state(&member, e) < 0)
         return -1;
+    if (json_maybe(c, "profile", &member)) {
+        json_destroy(&out->profile);
+        out->profile = json_copy(member.value);
+    }
     return json_maybe(c, "baselines", &member) ? read_baselines(&member, out, e) : 0;
 }
 
@@ -185,7 +191,7 @@ static int fake_open(void *impl, const contract *terms, const char *reference, c
         return -1;
     answers_fini(&self->answers);
     self->answers = fresh;
-    fresh.baselines = NULL;
+    fresh.baselines = fresh.profile = NULL;
     self->terms = terms;
     self->drawn = false;
     return 0;
@@ -351,6 +357,16 @@ static int fake_disarm(void *impl, judge_comparison *out, err *e)
     return 0;
 }
 
+static char *fake_profile(void *impl, int64_t samples, const char *library, err *e)
+{
+    const judge_fake *self = impl;
+    const json *spans = json_get(self->answers.profile, "baseline");
+    (void)samples;
+    (void)library;
+    (void)e;
+    return spans != NULL ? json_dump(spans) : xstrdup("{\"unavailable\":\"not scripted\"}");
+}
+
 static void fake_destroy(void *impl)
 {
     judge_fake *self = impl;
@@ -364,7 +380,7 @@ static void fake_destroy(void *impl)
 
 static const judge_ops fake_ops = {fake_destroy, fake_open,    fake_contract, fake_validate,
                                    fake_draw,    fake_compare, fake_baseline, fake_arm,
-                                   fake_block,   fake_disarm};
+                                   fake_block,   fake_disarm,  fake_profile};
 
 int judge_fake_start(const judge_options *options, judge *out, err *e)
 {
@@ -377,6 +393,7 @@ int judge_fake_start(const judge_options *options, judge *out, err *e)
                                .driver = "",
                                .torch = "",
                                .python = "",
+                               .cupti = "",
                                .sm_count = 132,
                                .l2_bytes = 62914560,
                                .memory_bytes = INT64_C(1) << 37};

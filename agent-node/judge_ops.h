@@ -24,6 +24,7 @@ typedef struct judge_ops {
     int (*arm)(void *impl, const judge_arm_request *request, judge_timing *out, err *e);
     int (*block)(void *impl, int64_t samples, int64_t untimed, judge_timing *out, err *e);
     int (*disarm)(void *impl, judge_comparison *out, err *e);
+    char *(*profile)(void *impl, int64_t samples, const char *library, err *e);
 } judge_ops;
 
 struct judge {

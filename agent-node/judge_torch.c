@@ -594,6 +594,16 @@ static int torch_disarm(void *impl, judge_comparison *out, err *e)
     return 0;
 }
 
+static char *torch_profile(void *impl, int64_t samples, const char *library, err *e)
+{
+    judge_torch *self = impl;
+    SCOPED(json_destroy) json *message = request_new("profile");
+    json_set_int(message, "samples", samples);
+    json_set_str(message, "library", library);
+    SCOPED(json_doc_destroy) json_doc *reply = ask(self, &message, BLOCK_MS, e);
+    return reply == NULL ? NULL : json_dump(json_get(json_doc_root(reply), "spans"));
+}
+
 /* ---- start and end ---- */
 
 static void torch_destroy(void *impl)
@@ -660,6 +670,7 @@ static void read_facts(const json_doc *doc, judge_facts *out)
                          .driver = json_str(json_get(row, "driver"), ""),
                          .torch = json_str(json_get(row, "torch"), ""),
                          .python = json_str(json_get(row, "python"), ""),
+                         .cupti = json_str(json_get(row, "cupti"), ""),
                          .sm_count = json_int(json_get(row, "sm_count"), 0),
                          .l2_bytes = json_int(json_get(row, "l2_bytes"), 0),
                          .memory_bytes = json_int(json_get(row, "memory_bytes"), 0),
@@ -668,7 +679,7 @@ static void read_facts(const json_doc *doc, judge_facts *out)
 
 static const judge_ops torch_ops = {torch_destroy, torch_open,    torch_contract, torch_validate,
                                     torch_draw,    torch_compare, torch_baseline, torch_arm,
-                                    torch_block,   torch_disarm};
+                                    torch_block,   torch_disarm,  torch_profile};
 
 int judge_torch_start(const judge_options *options, judge *out, err *e)
 {

@@ -40,6 +40,7 @@ typedef struct candidate {
     hash source_hash, plan_hash;
     plan *plan;
     compile_result compiled;
+    int64_t attempt; /* that made it; -1: not known */
     const char
         *alias; /* whose entry of the fake device's script it has; NULL: the problem's. Borrowed */
 } candidate;

@@ -514,6 +514,28 @@ int runner_proc_kept(runner_proc *self, const judge_staging *staging, int64_t in
     return ask_done(self, &m, out, e);
 }
 
+char *runner_proc_profile(runner_proc *self, const runner_profile_ask *request, err *e)
+{
+    exchange x = {.want = MSG_RUNNER_PROFILED};
+    SCOPED(message_fini) message m;
+    message_init(&m, MSG_RUNNER_PROFILE);
+    struct msg_runner_profile *r = &m.body.runner_profile;
+    r->samples = request->samples;
+    r->counters = request->counters;
+    r->deadline_ms = request->deadline_ms;
+    message_set_str(&r->library, request->library != NULL ? request->library : "");
+    if (ask(self, &m, &x, e) < 0)
+        return NULL;
+    if (!x.answered) {
+        err_set(e, ERR_UNAVAILABLE, "%s while it was profiled: %s", outcome_name(x.verdict.result),
+                x.verdict.text);
+        return NULL;
+    }
+    char *profile = xstrdup(x.answer.body.runner_profiled.profile);
+    message_fini(&x.answer);
+    return profile;
+}
+
 int runner_proc_disarm(runner_proc *self, runner_verdict *out, err *e)
 {
     SCOPED(message_fini) message m;

@@ -114,6 +114,15 @@ int runner_proc_block(runner_proc *self, const runner_block *request, runner_tim
 /* runner_proc_kept copies kept outputs to staging (NULL: fake). */
 int runner_proc_kept(runner_proc *self, const judge_staging *staging, int64_t index,
                      runner_verdict *out, err *e);
+/* runner_proc_profile looks at what is armed: JSON (runner/profiler.h), the caller's. NULL and why when the
+ * process did not live to tell: whatever it met, it is no verdict on the candidate. */
+typedef struct runner_profile_ask {
+    int64_t samples;     /* 1 … 100 */
+    bool counters;       /* hardware counters, too */
+    const char *library; /* libcupti; NULL: looked for */
+    int64_t deadline_ms;
+} runner_profile_ask;
+char *runner_proc_profile(runner_proc *self, const runner_profile_ask *request, err *e);
 /* runner_proc_disarm: what canaries and inputs say after the last block. */
 int runner_proc_disarm(runner_proc *self, runner_verdict *out, err *e);
 void runner_timing_fini(runner_timing *self);

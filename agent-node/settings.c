@@ -3,6 +3,7 @@
  * SPDX-License-Identifier: MIT */
 #include "agent-node/settings.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/cli.h"
@@ -68,6 +69,11 @@ static const cli_option options[] = {
      .offset = AT(nvrtc),
      .value = "FILE",
      .help = "libnvrtc to use (default: searched)"},
+    {.name = "cupti",
+     .type = CLI_STR,
+     .offset = AT(cupti),
+     .value = "FILE",
+     .help = "libcupti to profile with (default: CE_CUPTI, else PyTorch's, else the toolkit's)"},
     {.name = "unsafe-compile",
      .type = CLI_FLAG,
      .offset = AT(unsafe_compile),
@@ -109,7 +115,7 @@ int settings_parse(int argc, char **argv, settings *out, bool *help, err *e)
 {
     const char *arguments[1];
     size_t count = 0;
-    *out = (settings){.device = "auto", .slots = 8, .compilers = 2};
+    *out = (settings){.device = "auto", .slots = 8, .compilers = 2, .cupti = getenv("CE_CUPTI")};
     if (cli_parse(&command, argc, argv, out, arguments, &count, help, e) != 0) {
         return -1;
     }

@@ -26,6 +26,7 @@ typedef struct settings {
     const char *fake;        /* script of the fake device; NULL: its defaults */
     const char *cache;       /* folder of the blob cache; NULL: memory only */
     const char *nvrtc;       /* library; NULL: search */
+    const char *cupti;       /* library; NULL: search */
     int64_t compilers;       /* compiler children */
     bool local;              /* started by ce-coord: end with it */
     bool unsafe_compile;     /* compile without a sandbox */

@@ -204,7 +204,10 @@ static comparison_row *comparison_rows(const stage_record *r)
                                    .candidate_ms = c->candidate_ms,
                                    .baseline_ms = c->baseline_ms,
                                    .floor_ms = c->floor_ms,
-                                   .raw = c->raw};
+                                   .raw = c->raw,
+                                   .gain = c->gain > 0 ? c->gain : (double)NAN,
+                                   .kept = c->kept,
+                                   .profile = c->profile};
     }
     return rows;
 }
@@ -261,6 +264,8 @@ static int write_result(store_tx *tx, const ingest *in, err *e)
                       .correct_protocol = r->correct_protocol,
                       .timing_protocol = r->timing_protocol,
                       .modelled = r->modelled,
+                      .profile = r->profile,
+                      .lineage = r->lineage,
                       .source = r->source,
                       .plan = r->plan,
                       .wall_ms = r->wall_ms,

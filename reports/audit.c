@@ -101,10 +101,10 @@ static json *read_blob(audit *a, const char *hex, const char *what, const char *
 /* ---- a row and the record that it came from ---- */
 
 /* Keys of a record that are no columns of its row. */
-static const char *const record_only[] = {"usage",  "key",         "attempts",    "unknown_bills",
-                                          "source", "plan",        "spec",        "measurements",
-                                          "device", "device_kind", "device_uuid", "driver",
-                                          "torch",  "modelled",    "comparisons", NULL};
+static const char *const record_only[] = {
+    "usage", "key",          "attempts",    "unknown_bills", "source",      "plan",
+    "spec",  "measurements", "device",      "device_kind",   "device_uuid", "driver",
+    "torch", "modelled",     "comparisons", "lineage",       NULL};
 
 /* Columns of a row that its record does not tell: the store's own, and the stage that it came with. */
 static const char *const row_only[] = {"id",          "task",   "number", "stage",

@@ -205,6 +205,8 @@ static board_outcome pack_outcome(board *b, const result_row *r, const board_out
         .verdict_reason = intern_text(texts, r->verdict_reason),
         .marks = intern_text(texts, r->marks),
         .modelled = intern_text(texts, r->modelled),
+        .profile = intern_text(texts, r->profile),
+        .lineage = intern_text(texts, r->lineage),
         .floor_ms = r->floor_ms,
         .wall_ms = r->wall_ms,
         .device_ms = r->device_ms,

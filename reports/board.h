@@ -34,7 +34,7 @@ typedef struct board_facts {
 typedef struct board_outcome {
     outcome result;                    /* OUTCOME_NOT_RUN until done */
     const char *stage, *detail, *text; /* as in store/result.h */
-    const char *verdict_reason, *marks, *modelled;
+    const char *verdict_reason, *marks, *modelled, *profile, *lineage;
     double floor_ms, wall_ms, device_ms;
     const hash *source, *plan; /* NULL: none */
 } board_outcome;

@@ -95,6 +95,10 @@ static json *result_json(const task_row *task)
     json_set_str(out, "timing_protocol", r->timing_protocol);
     json *modelled = r->modelled != NULL ? parsed(r->modelled) : json_new_null();
     json_set(out, "modelled", &modelled);
+    json *profile = r->profile != NULL ? parsed(r->profile) : json_new_null();
+    json *lineage = r->lineage != NULL ? parsed(r->lineage) : json_new_null();
+    json_set(out, "profile", &profile);
+    json_set(out, "lineage", &lineage);
     set_hash(out, "source", &r->source);
     set_hash(out, "plan", &r->plan);
     json_set_real(out, "wall_ms", r->wall_ms);

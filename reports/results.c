@@ -302,12 +302,12 @@ static void out_hash(json_out *o, const char *key, const hash *value)
     json_out_str(o, key, value != NULL ? hex : NULL);
 }
 
-/* What the emulator counted is JSON already. */
-static void out_modelled(json_out *o, const char *text)
+/* What the emulator counted, CUPTI told and attempts gained is JSON already. */
+static void out_tree(json_out *o, const char *key, const char *text)
 {
     SCOPED(json_destroy) json *value = text != NULL ? parsed(text) : json_new_null();
     SCOPED(scoped_free) char *line = json_dump(value);
-    json_out_raw(o, "modelled", line);
+    json_out_raw(o, key, line);
 }
 
 static void out_speed(json_out *o, const board_task *t)
@@ -334,14 +334,18 @@ static void out_outcome(json_out *o, const board *b, const board_task *t, bool s
     json_out_real(o, "floor_ms", t->verdict != NULL ? r->floor_ms : (double)NAN);
     if (!stable)
         json_out_int(o, "leases", t->row->leases);
+    if (!stable)
+        out_tree(o, "lineage", r->lineage);
     json_out_real(o, "margin", t->margin);
     json_out_str(o, "marks", r->marks);
-    out_modelled(o, r->modelled);
+    out_tree(o, "modelled", r->modelled);
     if (!stable)
         json_out_str(o, "node", t->row->facts->node);
     json_out_str(o, "outcome", done ? outcome_name(r->result) : NULL);
     out_hash(o, "plan", r->plan);
     json_out_str(o, "problem", t->row->problem);
+    if (!stable)
+        out_tree(o, "profile", r->profile);
     json_out_str(o, "reason", t->reason);
 }
 

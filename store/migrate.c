@@ -14,9 +14,17 @@ extern const unsigned char schema_sql[], money_sql[], validation_sql[], verdict_
 /* What the emulator counted (emulator/tally.h): JSON, NULL on every other device. */
 static const unsigned char add_modelled[] = "ALTER TABLE task ADD COLUMN modelled TEXT;";
 
+/* What CUPTI told of candidates (agent-node/profile.h), and what each attempt gained: JSON where there are
+ * several numbers. */
+static const unsigned char add_profile[] = "ALTER TABLE task ADD COLUMN profile TEXT;"
+                                           "ALTER TABLE task ADD COLUMN lineage TEXT;"
+                                           "ALTER TABLE comparison ADD COLUMN gain REAL;"
+                                           "ALTER TABLE comparison ADD COLUMN kept INTEGER;"
+                                           "ALTER TABLE comparison ADD COLUMN profile TEXT;";
+
 /* Migration i leads from user_version i to i + 1. Never changed once released, only added to. */
 static const unsigned char *const migrations[MIGRATE_VERSION] = {
-    schema_sql, add_modelled, money_sql, validation_sql, verdict_sql, claim_sql};
+    schema_sql, add_modelled, money_sql, validation_sql, verdict_sql, claim_sql, add_profile};
 
 static int ask(sqlite3 *db, const char *sql, const char *path, int64_t *out, err *e)
 {

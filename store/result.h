@@ -31,6 +31,8 @@ typedef struct result_row {
     const char *device, *device_kind, *device_uuid, *driver, *torch, *nvrtc;
     const char *correct_protocol, *timing_protocol;
     const char *modelled; /* what the emulator counted: JSON */
+    const char *profile;  /* what CUPTI told: JSON */
+    const char *lineage;  /* attempts that were timed, and their gains: JSON */
     hash source, plan;    /* zero: none */
     double wall_ms, device_ms;
     int64_t calls; /* -1: unknown */

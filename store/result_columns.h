@@ -37,6 +37,8 @@
     X("correct_protocol", COLUMN_TEXT, correct_protocol) \
     X("timing_protocol", COLUMN_TEXT, timing_protocol)   \
     X("modelled", COLUMN_TEXT, modelled)                 \
+    X("profile", COLUMN_TEXT, profile)                   \
+    X("lineage", COLUMN_TEXT, lineage)                   \
     X("source", COLUMN_HASH, source)                     \
     X("plan", COLUMN_HASH, plan)                         \
     X("wall_ms", COLUMN_REAL, wall_ms)                   \

@@ -82,6 +82,9 @@ static const column comparison_columns[] = {
     {"baseline_ms", COLUMN_REAL, offsetof(comparison_row, baseline_ms), NULL},
     {"floor_ms", COLUMN_REAL, offsetof(comparison_row, floor_ms), NULL},
     {"raw", COLUMN_HASH, offsetof(comparison_row, raw), NULL},
+    {"gain", COLUMN_REAL, offsetof(comparison_row, gain), NULL},
+    {"kept", COLUMN_BOOL, offsetof(comparison_row, kept), NULL},
+    {"profile", COLUMN_TEXT, offsetof(comparison_row, profile), NULL},
     {0},
 };
 

@@ -61,6 +61,9 @@ typedef struct comparison_row {
     bool calibrated;
     double candidate_ms, baseline_ms, floor_ms;
     hash raw;
+    double gain; /* NaN: nothing to compare with */
+    bool kept;
+    const char *profile; /* JSON, or NULL */
 } comparison_row;
 typedef struct comparison_list {
     comparison_row *rows;

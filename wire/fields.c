@@ -20,7 +20,8 @@ enum { FIELD_KEYS_MAX = 64 };
 typedef struct field_ops {
     json *(*write)(const field *f, const void *base);
     int (*read)(const json_cursor *c, const field *f, void *base, err *e);
-    void (*fini)(const field *f, void *base); /* NULL: nothing to free */
+    void (*fini)(const field *f, void *base);         /* NULL: nothing to free */
+    bool (*absent)(const field *f, const void *base); /* the key is left out; NULL: never */
 } field_ops;
 
 static const field_ops *ops_of(field_type type);
@@ -139,20 +140,39 @@ static json *write_object(const field *f, const void *base)
 
 static bool is_optional(const field *f)
 {
-    return f->type == FIELD_TEXT_IF_ANY || f->type == FIELD_INT_IF_ANY ||
-           f->type == FIELD_LIST_IF_ANY;
+    return ops_of(f->type)->absent != NULL;
 }
 
 static bool is_absent(const field *f, const void *base)
 {
-    const void *member = const_at(base, f->offset);
-    if (f->type == FIELD_TEXT_IF_ANY) {
-        return *(char *const *)member == NULL;
-    }
-    if (f->type == FIELD_LIST_IF_ANY) {
-        return *(const size_t *)const_at(base, f->count_offset) == 0;
-    }
-    return f->type == FIELD_INT_IF_ANY && *(const int64_t *)member == 0;
+    return is_optional(f) && ops_of(f->type)->absent(f, base);
+}
+
+static bool no_text(const field *f, const void *base)
+{
+    return *(char *const *)const_at(base, f->offset) == NULL;
+}
+
+static bool no_int(const field *f, const void *base)
+{
+    return *(const int64_t *)const_at(base, f->offset) == 0;
+}
+
+static bool no_real(const field *f, const void *base)
+{
+    return *(const double *)const_at(base, f->offset) == 0;
+}
+
+static bool never(const field *f, const void *base)
+{
+    (void)f;
+    (void)base;
+    return false;
+}
+
+static bool no_list(const field *f, const void *base)
+{
+    return *(const size_t *)const_at(base, f->count_offset) == 0;
 }
 
 /* Reads the members of one object; base is already zeroed. */
@@ -284,18 +304,20 @@ int fields_parse(const char *text, size_t size, const char *origin, const field 
 }
 
 static const field_ops ops_table[] = {
-    [FIELD_TEXT] = {write_text, read_text, fini_text},
-    [FIELD_TEXT_OR_NULL] = {write_text, read_text, fini_text},
-    [FIELD_TEXT_IF_ANY] = {write_text, read_text, fini_text},
-    [FIELD_INT] = {write_int, read_int, NULL},
-    [FIELD_INT_IF_ANY] = {write_int, read_int, NULL},
-    [FIELD_REAL] = {write_real, read_real, NULL},
-    [FIELD_BOOL] = {write_bool, read_bool, NULL},
-    [FIELD_HASH] = {write_hash, read_hash, NULL},
-    [FIELD_OUTCOME] = {write_outcome, read_outcome, NULL},
-    [FIELD_OBJECT] = {write_object, read_object, fini_object},
-    [FIELD_LIST] = {write_list, read_list, fini_list},
-    [FIELD_LIST_IF_ANY] = {write_list, read_list, fini_list},
+    [FIELD_TEXT] = {write_text, read_text, fini_text, NULL},
+    [FIELD_TEXT_OR_NULL] = {write_text, read_text, fini_text, NULL},
+    [FIELD_TEXT_IF_ANY] = {write_text, read_text, fini_text, no_text},
+    [FIELD_INT] = {write_int, read_int, NULL, NULL},
+    [FIELD_INT_IF_ANY] = {write_int, read_int, NULL, no_int},
+    [FIELD_REAL] = {write_real, read_real, NULL, NULL},
+    [FIELD_REAL_IF_ANY] = {write_real, read_real, NULL, no_real},
+    [FIELD_BOOL] = {write_bool, read_bool, NULL, NULL},
+    [FIELD_BOOL_SINCE] = {write_bool, read_bool, NULL, never},
+    [FIELD_HASH] = {write_hash, read_hash, NULL, NULL},
+    [FIELD_OUTCOME] = {write_outcome, read_outcome, NULL, NULL},
+    [FIELD_OBJECT] = {write_object, read_object, fini_object, NULL},
+    [FIELD_LIST] = {write_list, read_list, fini_list, NULL},
+    [FIELD_LIST_IF_ANY] = {write_list, read_list, fini_list, no_list},
 };
 
 static const field_ops *ops_of(field_type type)

@@ -22,7 +22,9 @@ typedef enum field_type {
     FIELD_INT,         /* int64_t */
     FIELD_INT_IF_ANY,  /* int64_t; 0: the key is left out */
     FIELD_REAL,        /* double; NaN is null */
+    FIELD_REAL_IF_ANY, /* double; 0: the key is left out */
     FIELD_BOOL,        /* bool */
+    FIELD_BOOL_SINCE,  /* bool; missing (false) in records of before it was known */
     FIELD_HASH,        /* hash; all zero is null */
     FIELD_OUTCOME,     /* outcome, by name */
     FIELD_OBJECT,      /* nested object in the same struct: `inner` offsets count from the struct */

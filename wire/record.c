@@ -88,6 +88,9 @@ static const field comparison_fields[] = {
     {.key = "baseline_ms", .type = FIELD_REAL, .offset = AT(comparison_record, baseline_ms)},
     {.key = "floor_ms", .type = FIELD_REAL, .offset = AT(comparison_record, floor_ms)},
     {.key = "raw", .type = FIELD_HASH, .offset = AT(comparison_record, raw)},
+    {.key = "gain", .type = FIELD_REAL_IF_ANY, .offset = AT(comparison_record, gain)},
+    {.key = "kept", .type = FIELD_BOOL_SINCE, .offset = AT(comparison_record, kept)},
+    {.key = "profile", .type = FIELD_TEXT_IF_ANY, .offset = AT(comparison_record, profile)},
     {.key = NULL},
 };
 
@@ -131,6 +134,7 @@ static const field stage_fields[] = {
     TEXT_OR_NULL(stage_record, torch),
     TEXT_OR_NULL(stage_record, notes),
     TEXT_OR_NULL(stage_record, modelled),
+    {.key = "lineage", .type = FIELD_TEXT_IF_ANY, .offset = AT(stage_record, lineage)},
     {.key = NULL},
 };
 
@@ -159,6 +163,8 @@ static const field result_fields[] = {
     TEXT_OR_NULL(result_record, correct_protocol),
     TEXT_OR_NULL(result_record, timing_protocol),
     TEXT_OR_NULL(result_record, modelled),
+    {.key = "profile", .type = FIELD_TEXT_IF_ANY, .offset = AT(result_record, profile)},
+    {.key = "lineage", .type = FIELD_TEXT_IF_ANY, .offset = AT(result_record, lineage)},
     {.key = "source", .type = FIELD_HASH, .offset = AT(result_record, source)},
     {.key = "plan", .type = FIELD_HASH, .offset = AT(result_record, plan)},
     {.key = "wall_ms", .type = FIELD_REAL, .offset = AT(result_record, wall_ms)},

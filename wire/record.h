@@ -85,6 +85,10 @@ typedef struct comparison_record {
     double candidate_ms, baseline_ms; /* medians over all blocks */
     double floor_ms;                  /* no correct kernel can be faster; NaN: not known */
     hash raw; /* blob: JSON with every sample, the order, seeds and the card's states */
+    double
+        gain;  /* speed over that of the candidate kept before; NaN: the first, or the same again */
+    bool kept; /* the best one so far */
+    char *profile; /* what CUPTI says of it, JSON (agent-node/profile.h), or NULL */
 } comparison_record;
 
 typedef struct stage_record {
@@ -106,6 +110,7 @@ typedef struct stage_record {
     char *torch;    /* PyTorch of the judge that took part, or NULL */
     char *notes;    /* one line for people, or NULL */
     char *modelled; /* the emulator's counters at the largest shape, JSON, or NULL */
+    char *lineage;  /* performance: attempts and their gains, JSON (stages/lineage.h), or NULL */
 } stage_record;
 
 typedef struct result_record {
@@ -125,6 +130,8 @@ typedef struct result_record {
     char *device, *device_kind, *device_uuid, *driver, *torch, *nvrtc; /* NULL when none */
     char *correct_protocol, *timing_protocol; /* ce-correct-1, ce-timing-1 */
     char *modelled;    /* what the emulator counted of the final candidate, JSON, or NULL */
+    char *profile;     /* what CUPTI says of it, JSON, or NULL */
+    char *lineage;     /* attempts that were timed and their gains, JSON, or NULL */
     hash source, plan; /* the final candidate */
     double wall_ms, device_ms;
     int64_t calls;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent-node/emulator/occupancy.h"
 #include "common/json.h"
+#include "common/occupancy.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
 
@@ -138,7 +138,8 @@ static void set_counters(json *out, const emu_counters *c)
 
 static void set_occupancy(json *out, const tally *t, const row *r)
 {
-    const occupancy_use use = {.threads = r->block[0] * r->block[1] * r->block[2],
+    const occupancy_use use = {.cc = 80,
+                               .threads = r->block[0] * r->block[1] * r->block[2],
                                .registers = tally_registers(t, r->kernel),
                                .shared_bytes = r->shared_bytes};
     const occupancy o = occupancy_of(&use);
@@ -148,7 +149,7 @@ static void set_occupancy(json *out, const tally *t, const row *r)
         json_set_null(out, "registers");
     json_set_int(out, "shared_bytes", r->shared_bytes);
     json_set_int(out, "blocks_at_once", o.blocks);
-    json_set_real(out, "occupancy", (double)o.warps / OCCUPANCY_WARPS);
+    json_set_real(out, "occupancy", (double)o.warps / o.warps_max);
     json_set_str(out, "occupancy_limit", o.limit);
 }
 

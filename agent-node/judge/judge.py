@@ -28,6 +28,7 @@ import torch  # noqa: E402
 import baseline  # noqa: E402
 import compare  # noqa: E402
 import oracle  # noqa: E402
+import timing  # noqa: E402
 import validate  # noqa: E402
 import values  # noqa: E402
 from problem import (DTYPE_NAMES, Case, JudgeError, Problem, first_line,  # noqa: E402
@@ -92,7 +93,7 @@ class Judge:
 
     def facts(self, request):
         row = {"device": self.device.type, "torch": torch.__version__, "python": sys.executable,
-               "simulated": not self.cuda, "name": "cpu", "uuid": "", "driver": "",
+               "cupti": timing.find_cupti(), "simulated": not self.cuda, "name": "cpu", "uuid": "", "driver": "",
                "sm_count": 0, "l2_bytes": 0, "memory_bytes": 0}
         if self.cuda:
             driver = Driver.get()
@@ -273,6 +274,12 @@ class Judge:
             raise JudgeError("internal", "nothing is armed")
         return {"timing": self.armed.session.block(request["samples"], request["untimed"]).row()}
 
+    def profile(self, request):
+        if self.armed is None:
+            raise JudgeError("internal", "nothing is armed")
+        return {"spans": self.armed.session.profile(request["samples"],
+                                                    request["library"] or timing.find_cupti())}
+
     def disarm(self, request):
         if self.armed is None:
             raise JudgeError("internal", "nothing is armed")
@@ -282,7 +289,8 @@ class Judge:
     # ---- loop ----
 
     OPS = {"facts": facts, "open": open, "contract": contract, "validate": validate, "draw": draw,
-           "compare": compare, "baseline": baseline, "arm": arm, "block": block, "disarm": disarm}
+           "compare": compare, "baseline": baseline, "arm": arm, "block": block, "profile": profile,
+           "disarm": disarm}
 
     def answer(self, request):
         method = self.OPS.get(request.get("op"))

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MIT
 """timing - libce_timing.so by ctypes: the code that also times candidates.
 
-Mirrors agent-node/runner/timing/ce_timing.h, ABI 3."""
+Mirrors agent-node/runner/timing/ce_timing.h, ABI 3, and ce_profile.h, ABI 1."""
 
 import ctypes
+import glob
+import os
+import sys
 
 from problem import JudgeError
 
@@ -62,6 +65,65 @@ class Out(ctypes.Structure):
     ]
 
 
+PROFILE_ABI = 1
+PROFILE_NAME, PROFILE_KERNELS = 256, 16
+PROFILE_OK, PROFILE_UNAVAILABLE, PROFILE_TIMING = range(3)
+PROFILE_TIMES = ("event_ms", "span_ms", "busy_ms", "floor_event_ms", "floor_span_ms", "nodes")
+
+
+class ProfileAsk(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_uint32),
+        ("samples", ctypes.c_uint32),
+        ("calls", ctypes.c_uint32),
+        ("kernel_count", ctypes.c_uint32),
+        ("kernels", ctypes.c_void_p),
+        ("library", ctypes.c_char_p),
+        ("stream", ctypes.c_void_p),
+        ("deadline_ms", ctypes.c_uint32),
+        ("reserved", ctypes.c_uint32),
+    ]
+
+
+class ProfileKernel(ctypes.Structure):
+    _fields_ = [
+        ("name", ctypes.c_char * PROFILE_NAME),
+        ("launches", ctypes.c_double),
+        ("ms", ctypes.c_double),
+        ("grid", ctypes.c_uint32 * 3),
+        ("block", ctypes.c_uint32 * 3),
+        ("registers", ctypes.c_uint32),
+        ("shared_static", ctypes.c_uint32),
+        ("shared_dynamic", ctypes.c_uint32),
+        ("local_bytes", ctypes.c_uint32),
+    ]
+
+
+class ProfileOut(ctypes.Structure):
+    _fields_ = [
+        ("size", ctypes.c_uint32),
+        ("code", ctypes.c_int32),
+        ("native", ctypes.c_int32),
+        ("agrees", ctypes.c_uint32),
+    ] + [(name, ctypes.c_double) for name in PROFILE_TIMES] + [
+        ("kernel_count", ctypes.c_uint32),
+        ("kernels_left_out", ctypes.c_uint32),
+        ("kernels", ProfileKernel * PROFILE_KERNELS),
+        ("library", ctypes.c_char * PROFILE_NAME),
+        ("text", ctypes.c_char * TEXT),
+    ]
+
+
+def find_cupti():
+    """The profiling library that came with PyTorch, or ""."""
+    for folder in sys.path:
+        for pattern in ("cu13/lib/libcupti.so.13", "cuda_cupti/lib/libcupti.so.1?"):
+            found = glob.glob(os.path.join(glob.escape(folder), "nvidia", pattern))
+            if found:
+                return sorted(found)[-1]
+    return ""
+
+
 class Result:
     """What arming (no samples) or a block gave."""
 
@@ -98,6 +160,12 @@ class Timing:
         self.lib.ce_timing_block.restype = ctypes.c_int
         self.lib.ce_timing_close.argtypes = [ctypes.POINTER(ctypes.c_void_p)]
         self.lib.ce_timing_close.restype = None
+        self.lib.ce_profile_abi.restype = ctypes.c_uint32
+        if self.lib.ce_profile_abi() != PROFILE_ABI:
+            raise JudgeError("unavailable", "%s has another profile ABI than %d" % (path, PROFILE_ABI))
+        self.lib.ce_profile_spans.argtypes = [ctypes.c_void_p, ctypes.POINTER(ProfileAsk),
+                                              ctypes.POINTER(ProfileOut)]
+        self.lib.ce_profile_spans.restype = ctypes.c_int
 
     def open(self, graphs, stream, dummy_bytes, chained=False, settle=False):
         """Gets raw graphs (one a slot) ready on a stream of the current context."""
@@ -120,6 +188,8 @@ class Session:
     def __init__(self, lib, graphs, stream, dummy_bytes, chained, settle):
         slots = len(graphs)
         self.lib = lib
+        self.stream = stream
+        self.calls = slots if chained else 1
         self.array = (ctypes.c_void_p * slots)(*graphs)
         job = Job(size=ctypes.sizeof(Job), slots=slots, graphs=self.array, stream=stream,
                   dummy_bytes=dummy_bytes, chained=int(chained), settle=int(settle),
@@ -137,6 +207,21 @@ class Session:
         if self.lib.ce_timing_block(self.handle, ctypes.byref(ask), ctypes.byref(out)) != 0:
             raise _failed(out)
         return Result(out, room)
+
+    def profile(self, samples, library):
+        """Spans by the device's own clock, as runner/profiler.h has them. JudgeError when timing failed."""
+        ask = ProfileAsk(size=ctypes.sizeof(ProfileAsk), samples=samples, calls=self.calls,
+                         stream=self.stream, library=library.encode() if library else None)
+        out = ProfileOut(size=ctypes.sizeof(ProfileOut))
+        self.lib.ce_profile_spans(self.handle, ctypes.byref(ask), ctypes.byref(out))
+        text = out.text.decode("utf-8", "replace")
+        if out.code == PROFILE_TIMING:
+            raise JudgeError("gpu", "timing for spans: %s" % text, restart=True)
+        told = out.code == PROFILE_OK
+        row = {name: getattr(out, name) if told else None for name in PROFILE_TIMES}
+        row.update(unavailable=None if told else text, agrees=told and bool(out.agrees),
+                   calls=self.calls)
+        return row
 
     def close(self):
         self.lib.ce_timing_close(ctypes.byref(self.handle))

@@ -13,9 +13,9 @@
 enum { PROBLEMS_MAX = 1024, BASELINES_MAX = 64 };
 
 static const char *const top_keys[] = {"default", "problems", NULL};
-static const char *const entry_keys[] = {"load",         "check",   "time",      "compare",
-                                         "candidate_ms", "warm_ms", "baselines", "delay_ms",
-                                         "crash",        "hang",    "state",     NULL};
+static const char *const entry_keys[] = {
+    "load",     "check", "time", "compare", "candidate_ms", "warm_ms", "baselines",
+    "delay_ms", "crash", "hang", "state",   "profile",      NULL};
 static const char *const phase_keys[] = {"outcome", "detail", "text", "elapsed_us",
                                          "crash",   "hang",   NULL};
 
@@ -110,6 +110,21 @@ static int read_compare(const json_cursor *entry, err *e)
     return json_maybe(entry, "compare", &c) ? json_want_object(&c, 64, &n, e) : 0;
 }
 
+static int read_profile(const json_cursor *entry, char out[FAKE_PROFILE_MAX], err *e)
+{
+    json_cursor c;
+    size_t n = 0;
+    if (!json_maybe(entry, "profile", &c))
+        return 0;
+    if (json_want_object(&c, 64, &n, e) < 0)
+        return -1;
+    SCOPED(scoped_free) char *text = json_dump(c.value);
+    if (strlen(text) >= FAKE_PROFILE_MAX)
+        return json_fail(&c, e, "more than %d bytes", FAKE_PROFILE_MAX - 1);
+    snprintf(out, FAKE_PROFILE_MAX, "%s", text);
+    return 0;
+}
+
 static int read_entry(const json_cursor *c, fake_script *out, err *e)
 {
     json_cursor member;
@@ -117,7 +132,7 @@ static int read_entry(const json_cursor *c, fake_script *out, err *e)
         read_phase(c, "check", &out->check, e) < 0 || read_phase(c, "time", &out->time, e) < 0 ||
         read_compare(c, e) < 0 || read_baselines(c, e) < 0 ||
         read_bool(c, "crash", &out->check.crash, e) < 0 ||
-        read_bool(c, "hang", &out->check.hang, e) < 0)
+        read_bool(c, "hang", &out->check.hang, e) < 0 || read_profile(c, out->profile, e) < 0)
         return -1;
     if (json_maybe(c, "delay_ms", &member) &&
         json_want_int(&member, 0, FAKE_DELAY_MAX_MS, &out->delay_ms, e) < 0)

@@ -3,11 +3,12 @@
  * Purpose:   {"default": entry, "problems": {"<problem id>": entry}}, where an entry is
  *            {"load": phase, "check": phase, "time": phase, "compare": {…}, "candidate_ms": [ms…], "warm_ms": ms,
  *             "baselines": {"<mode>": [ms…]}, "delay_ms": n, "crash": bool, "hang": bool,
- *             "state": {…}} and a phase
+ *             "state": {…}, "profile": {…}} and a phase
  *            {"outcome": name, "detail": text, "text": text, "elapsed_us": n, "crash": bool,
  *             "hang": bool}; every member is optional. A problem's entry overrides the default member by
  *            member. delay_ms, crash and hang of an entry happen in its check. compare and baselines
- *            belong to the judge, state to the watch (agent-node/watch.h).
+ *            belong to the judge, state to the watch (agent-node/watch.h). profile is
+ *            the record of runner/profiler.h; its member "baseline" belongs to the judge.
  * Ownership: a value; fake_script_fini frees.
  * Threads:   one owner.
  * Errors:    ERR_CONFIG with file and JSON pointer for an unknown member, outcome or type.
@@ -23,7 +24,7 @@
 #include "agent-node/runner/verdict.h"
 #include "common/err.h"
 
-enum { FAKE_SAMPLES_MAX = 4096, FAKE_DELAY_MAX_MS = 3600000 };
+enum { FAKE_SAMPLES_MAX = 4096, FAKE_DELAY_MAX_MS = 3600000, FAKE_PROFILE_MAX = 8192 };
 
 typedef struct fake_phase {
     runner_verdict verdict;
@@ -37,6 +38,7 @@ typedef struct fake_script {
     size_t candidate_count;
     double warm_ms; /* with a warm L2 */
     int64_t delay_ms;
+    char profile[FAKE_PROFILE_MAX]; /* JSON; "": none */
 } fake_script;
 
 /* fake_script_init gives the defaults: everything ok, 0.010 ms. */

@@ -115,6 +115,14 @@ typedef struct gpu_timing {
     int64_t voided, suspect;  /* releases thrown away; releases whose two clocks disagree */
 } gpu_timing;
 
+/* How an armed candidate is looked at. */
+typedef struct gpu_profile_job {
+    size_t samples;      /* for spans; 1 … 100 */
+    bool counters;       /* hardware counters, too */
+    const char *library; /* libcupti; NULL: looked for */
+    int64_t deadline_ms; /* of each part */
+} gpu_profile_job;
+
 /* Memory of another process. One of the two is given. */
 typedef struct gpu_staging {
     const uint8_t *handle; /* 64 bytes of CUDA IPC, or NULL */
@@ -132,8 +140,8 @@ typedef enum gpu_phase {
 typedef struct gpu_ops {
     const char *kind;
     void (*close)(gpu *self);
-    /* script answers a whole phase by itself; NULL on a device that executes. Then only `close` and
-     * this exist. timing is NULL outside ARM and TIME. */
+    /* script answers a whole phase by itself; NULL on a device that executes. Then only `close`, this
+     * and `profile` exist. timing is NULL outside ARM and TIME. */
     int (*script)(gpu *self, gpu_phase phase, gpu_timing *timing, runner_verdict *out, err *e);
 
     /* load makes the image (cubin; PTX on emu) the current module (an earlier one is unloaded first). */
@@ -178,6 +186,9 @@ typedef struct gpu_ops {
     int (*block)(gpu *self, const gpu_block *block, gpu_timing *timing, runner_verdict *out,
                  err *e);
     void (*disarm)(gpu *self);
+    /* profile looks at what is armed: JSON (runner/profiler.h; the caller frees). What fails is told
+     * there. NULL on a device that measures nothing. */
+    char *(*profile)(gpu *self, const gpu_profile_job *job);
 } gpu_ops;
 
 /* What every back end's own struct starts with. */

@@ -17,6 +17,7 @@
 
 #include "agent-node/runner/fault.h"
 #include "agent-node/runner/gpu_room.h"
+#include "agent-node/runner/profiler.h"
 #include "agent-node/runner/timing/ce_timing.h"
 #include "agent-node/runner/timer.h"
 #include "agent-node/runner/timing/cuda_api.h"
@@ -42,6 +43,9 @@ typedef struct armed_graphs {
     timer timer;
     CUgraph calls[CE_TIMING_SLOTS_MAX];
     CUgraph prepare[CE_TIMING_SLOTS_MAX];
+    const gpu_slot *slots; /* borrowed until disarm */
+    size_t slot_count;
+    bool chained;
 } armed_graphs;
 
 typedef struct gpu_cuda {
@@ -701,6 +705,9 @@ static int cuda_arm(gpu *self, const gpu_time_job *job, gpu_timing *timing, runn
                                  g->stream, g->base.facts.l2_bytes};
     if (job->slot_count > CE_TIMING_SLOTS_MAX)
         return err_set(e, ERR_PROTOCOL, "%zu slots are too many", job->slot_count);
+    g->armed.slots = job->slots;
+    g->armed.slot_count = job->slot_count;
+    g->armed.chained = job->chained;
     int rc = capture_slots(g, job, out, e);
     if (rc == 0 && verdict_is_ok(out))
         rc = timer_open(&g->armed.timer, job, &graphs, timing, out, e);
@@ -715,6 +722,37 @@ static int cuda_block(gpu *self, const gpu_block *block, gpu_timing *timing, run
     int rc = timer_block(&g->armed.timer, block, timing, out, e);
     g->broken |= rc < 0 || !verdict_is_ok(out);
     return rc;
+}
+
+/* ---- profile ---- */
+
+static bool launch_slot(void *arg, const gpu_slot *slot, char *why, size_t size)
+{
+    enum { CALL_MS = 10000 };
+    err e = {0};
+    runner_verdict verdict;
+    verdict_ok(&verdict);
+    bool ran = cuda_run(arg, slot->calls, slot->call_count, CALL_MS, &verdict, &e) == 0 &&
+               verdict_is_ok(&verdict);
+    if (!ran)
+        snprintf(why, size, "%.200s", e.code != ERR_NONE ? e.text : verdict.text);
+    return ran;
+}
+
+static char *cuda_profile(gpu *self, const gpu_profile_job *ask)
+{
+    gpu_cuda *g = cuda_of(self);
+    const profiler_job job = {.ask = ask,
+                              .session = g->armed.timer.session,
+                              .slots = g->armed.slots,
+                              .slot_count = g->armed.slot_count,
+                              .chained = g->armed.chained,
+                              .context = g->context,
+                              .stream = g->stream,
+                              .ordinal = g->device,
+                              .launch = launch_slot,
+                              .arg = g};
+    return profiler_run(&job);
 }
 
 static const gpu_ops cuda_ops = {
@@ -738,6 +776,7 @@ static const gpu_ops cuda_ops = {
     .arm = cuda_arm,
     .block = cuda_block,
     .disarm = cuda_disarm,
+    .profile = cuda_profile,
 };
 
 gpu *gpu_cuda_open(int ordinal, err *e)

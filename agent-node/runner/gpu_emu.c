@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent-node/emulator/occupancy.h"
 #include "agent-node/emulator/tally.h"
 #include "agent-node/runner/gpu.h"
 #include "common/clock.h"
+#include "common/occupancy.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
 
@@ -122,7 +122,8 @@ static void examine_grid(const gpu_emu *g, const gpu_call *call, const emu_repor
                          runner_verdict *out)
 {
     char pointer[128];
-    const occupancy_use use = {.threads = call->block[0] * call->block[1] * call->block[2],
+    const occupancy_use use = {.cc = 80,
+                               .threads = call->block[0] * call->block[1] * call->block[2],
                                .registers = tally_registers(g->tally, call->entry),
                                .shared_bytes = report->shared_bytes};
     const uint64_t most = (uint64_t)occupancy_of(&use).blocks * EMU_SM_COUNT;

@@ -653,6 +653,25 @@ int phases_block(phases *self, const struct msg_runner_block *request, gpu_timin
     return verdict_is_ok(out) ? candidate_ended(self, e) : 0;
 }
 
+char *phases_profile(phases *self, const struct msg_runner_profile *request, err *e)
+{
+    gpu *g = self->device;
+    const gpu_profile_job job = {.samples = (size_t)request->samples,
+                                 .counters = request->counters,
+                                 .library = request->library[0] != '\0' ? request->library : NULL,
+                                 .deadline_ms = request->deadline_ms};
+    if (want_armed(self, e) < 0)
+        return NULL;
+    if (g->ops->profile == NULL) {
+        err_set(e, ERR_PROTOCOL, "a device of kind %s measures nothing", g->ops->kind);
+        return NULL;
+    }
+    if (candidate_begins(self, job.deadline_ms, e) < 0)
+        return NULL;
+    SCOPED(scoped_free) char *profile = g->ops->profile(g, &job);
+    return candidate_ended(self, e) < 0 ? NULL : TAKE(profile);
+}
+
 int phases_disarm(phases *self, const struct msg_runner_disarm *request, runner_verdict *out,
                   err *e)
 {

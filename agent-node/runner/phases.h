@@ -24,6 +24,7 @@ struct msg_runner_arm;
 struct msg_runner_block;
 struct msg_runner_kept;
 struct msg_runner_disarm;
+struct msg_runner_profile;
 
 /* Called with true when the candidate's code is about to meet the driver and with false when it has
  * ended well; the next call or the end of the phase comes within deadline_ms. */
@@ -49,6 +50,8 @@ int phases_block(phases *self, const struct msg_runner_block *request, gpu_timin
 /* phases_kept_slots lists the slots whose outputs were kept since arming; borrowed. */
 const size_t *phases_kept_slots(const phases *self, size_t *count);
 int phases_kept(phases *self, const struct msg_runner_kept *request, runner_verdict *out, err *e);
+/* phases_profile looks at what is armed: JSON (runner/profiler.h), the caller's. */
+char *phases_profile(phases *self, const struct msg_runner_profile *request, err *e);
 /* phases_disarm looks at the canaries and inputs of every slot and gives the memory back. */
 int phases_disarm(phases *self, const struct msg_runner_disarm *request, runner_verdict *out,
                   err *e);

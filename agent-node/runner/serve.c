@@ -152,6 +152,17 @@ static int on_kept(server *s, const message *m, err *e)
     return tell_done(s, &v, NULL, e);
 }
 
+static int on_profile(server *s, const message *m, err *e)
+{
+    SCOPED(scoped_free) char *profile = phases_profile(s->phases, &m->body.runner_profile, e);
+    if (profile == NULL)
+        return -1;
+    SCOPED(message_fini) message answer;
+    message_init(&answer, MSG_RUNNER_PROFILED);
+    message_set_str(&answer.body.runner_profiled.profile, profile);
+    return pipe_send(s->fd, &answer, e);
+}
+
 static int on_disarm(server *s, const message *m, err *e)
 {
     runner_verdict v;
@@ -166,8 +177,9 @@ typedef struct handler {
 } handler;
 
 static const handler handlers[] = {
-    {MSG_RUNNER_LOAD, on_load},   {MSG_RUNNER_CHECK, on_check}, {MSG_RUNNER_ARM, on_arm},
-    {MSG_RUNNER_BLOCK, on_block}, {MSG_RUNNER_KEPT, on_kept},   {MSG_RUNNER_DISARM, on_disarm},
+    {MSG_RUNNER_LOAD, on_load},       {MSG_RUNNER_CHECK, on_check}, {MSG_RUNNER_ARM, on_arm},
+    {MSG_RUNNER_BLOCK, on_block},     {MSG_RUNNER_KEPT, on_kept},   {MSG_RUNNER_DISARM, on_disarm},
+    {MSG_RUNNER_PROFILE, on_profile},
 };
 
 static int dispatch(server *s, const message *m, err *e)

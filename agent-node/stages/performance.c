@@ -14,7 +14,9 @@
 #include "agent-node/check.h"
 #include "agent-node/duel.h"
 #include "agent-node/measure.h"
+#include "agent-node/profile.h"
 #include "agent-node/roofline.h"
+#include "agent-node/stages/lineage.h"
 #include "agent-node/stages/prompt.h"
 #include "agent-node/stages/stage.h"
 #include "common/scoped.h"
@@ -28,6 +30,7 @@ static const char published[] = "published";
 typedef struct contender {
     candidate *c;            /* NULL: it is p->best */
     comparison_record timed; /* borrows its texts from the stage record */
+    size_t row;              /* of the comparison in the stage record */
 } contender;
 
 /* What the stage knows so far. */
@@ -37,6 +40,7 @@ typedef struct race {
     contender best;
     contender earlier[EARLIER_MAX]; /* the best ones before, oldest first */
     size_t earlier_count;
+    lineage steps;
     char *missed; /* what the last repaired candidate lacked, for the model; NULL: nothing */
 } race;
 
@@ -45,6 +49,7 @@ static void race_fini(race *self)
     for (size_t i = 0; i < self->earlier_count; i++) {
         candidate_destroy(&self->earlier[i].c);
     }
+    lineage_fini(&self->steps);
     free(self->baseline_mode);
     free(self->missed);
 }
@@ -126,6 +131,7 @@ static void take_comparison(pipeline *p, const comparison_record *c)
     r->baseline_mode = xstrdup(c->baseline_mode);
     r->floor_ms = c->floor_ms;
     r->marks = marks_of(p, c);
+    r->profile = copied(c->profile);
     if (impossible || isnan(c->speedup)) {
         r->reason = impossible ? xasprintf("impossible: %.4f ms is below what the memory allows, "
                                            "%.4f ms",
@@ -144,6 +150,7 @@ void performance_result(pipeline *p, const stage_record *record)
     const measurement_record *timed = find_row(record, "candidate");
     const measurement_record *baseline = find_row(record, "baseline");
     result_record *r = &p->result;
+    r->lineage = copied(record->lineage);
     if (compared != NULL && record->result == OUTCOME_OK) {
         take_comparison(p, compared);
         return;
@@ -172,6 +179,8 @@ typedef struct step {
     const candidate *c;      /* candidate: which */
     bool checked;            /* it has just passed correctness */
     bool quick;              /* a repair round */
+    bool both;               /* profile: the baseline's spans, too */
+    char *profile;           /* profile: the record; the receiver's */
     comparison_record timed; /* candidate: filled when the verdict is ok and there is a baseline */
     measurement_record
         alone; /* candidate: cold when the verdict is ok and there is none, else warm */
@@ -222,6 +231,19 @@ static int run_candidate(pipeline *p, lane *held, step *s, err *e)
     return duel_run(&request, &s->timed, &s->verdict, e);
 }
 
+static int run_profile(pipeline *p, lane *held, step *s, err *e)
+{
+    const profile_request request = {.p = p,
+                                     .held = held,
+                                     .c = s->c,
+                                     .timed = &s->race->best.timed,
+                                     .baseline = s->both,
+                                     .number = (int64_t)s->record->comparison_count};
+    (void)e;
+    s->profile = profile_run(&request);
+    return 0;
+}
+
 /* keep_comparison moves a finished comparison into the record, which owns it from now on. */
 static void keep_comparison(stage_record *record, const comparison_record *row)
 {
@@ -237,10 +259,27 @@ static void keep_alone(stage_record *record, const measurement_record *row)
     record->measurements[record->measurement_count++] = *row;
 }
 
-/* keep_times keeps what a step measured. */
-static void keep_times(stage_record *record, step *s)
+static comparison_record *newest_comparison(stage_record *record)
+{
+    return &record->comparisons[record->comparison_count - 1];
+}
+
+/* note_step: what came of a candidate; its comparison, if it has one, is the record's newest. */
+static void note_step(race *r, const stage_record *record, const step *s)
+{
+    bool timed = s->timed.verdict != NULL;
+    const lineage_step one = {.attempt = s->c->attempt,
+                              .result = s->verdict.result,
+                              .row = timed ? (int64_t)record->comparison_count - 1 : -1};
+    lineage_add(&r->steps, &one);
+}
+
+/* keep_times keeps what a step measured; `before` is the speed of the candidate kept so far, NaN: this
+ * is the first, or the same again. */
+static void keep_times(stage_record *record, step *s, double before)
 {
     if (s->timed.verdict != NULL) {
+        s->timed.gain = s->timed.speedup > 0 && before > 0 ? s->timed.speedup / before : 0;
         keep_comparison(record, &s->timed);
     }
     if (s->alone.side != NULL) {
@@ -282,6 +321,44 @@ static bool may_improve(const pipeline *p, const race *r)
            strcmp(c->reason, "bootstrap") == 0;
 }
 
+/* ---- profile ---- */
+
+/* doubt takes back a verdict whose two clocks disagree. */
+static void doubt(comparison_record *row)
+{
+    if (is_verdict(row, "impossible")) {
+        return;
+    }
+    free(row->verdict);
+    free(row->reason);
+    row->verdict = xstrdup("inconclusive");
+    row->reason = xstrdup("timing_suspect");
+}
+
+/* look_at_best profiles p->best; what its two clocks say counts for the number that is published. */
+static int look_at_best(pipeline *p, stage_work *w, race *r, bool published_number, err *e)
+{
+    step s = {.run = run_profile,
+              .record = &w->record,
+              .race = r,
+              .c = p->best,
+              .both = published_number};
+    if (r->best.timed.verdict == NULL) {
+        return 0;
+    }
+    if (run_step(p, w, &s, e) != 0) {
+        return -1;
+    }
+    comparison_record *row = &w->record.comparisons[r->best.row];
+    free(row->profile);
+    row->profile = s.profile;
+    if (published_number && profile_disagrees(row->profile)) {
+        doubt(row);
+    }
+    r->best.timed = *row;
+    return 0;
+}
+
 static void note_miss(race *r, const step *s)
 {
     free(r->missed);
@@ -292,14 +369,17 @@ static void note_miss(race *r, const step *s)
                         outcome_name(s->verdict.result), s->verdict.text);
 }
 
-static void promote(pipeline *p, race *r, candidate **next, const comparison_record *timed)
+/* promote: `row` is the newest comparison of the record, that of *next. */
+static void promote(pipeline *p, race *r, candidate **next, comparison_record *row, size_t number)
 {
     if (r->earlier_count < EARLIER_MAX) {
-        r->earlier[r->earlier_count++] = (contender){TAKE(p->best), r->best.timed};
+        r->earlier[r->earlier_count++] = (contender){TAKE(p->best), r->best.timed, r->best.row};
     }
     candidate_destroy(&p->best);
     p->best = TAKE(*next);
-    r->best.timed = *timed;
+    row->kept = true;
+    r->best.timed = *row;
+    r->best.row = number;
 }
 
 /* A repaired candidate that is correct and faster becomes the best. */
@@ -309,7 +389,8 @@ static int race_candidate(pipeline *p, stage_work *w, race *r, candidate **next,
     if (run_step(p, w, &s, e) != 0) {
         return -1;
     }
-    keep_times(&w->record, &s);
+    keep_times(&w->record, &s, r->best.timed.speedup);
+    note_step(r, &w->record, &s);
     attempt_record *a = stage_attempt(p, w, s.verdict.result, s.verdict.detail, s.verdict.text);
     a->source = (*next)->source_hash;
     a->plan = (*next)->plan_hash;
@@ -318,7 +399,7 @@ static int race_candidate(pipeline *p, stage_work *w, race *r, candidate **next,
         note_miss(r, &s);
         return 0;
     }
-    promote(p, r, next, &s.timed);
+    promote(p, r, next, newest_comparison(&w->record), w->record.comparison_count - 1);
     return 0;
 }
 
@@ -326,7 +407,7 @@ static char *finding(const race *r)
 {
     const comparison_record *c = &r->best.timed;
     SCOPED(buf_fini) buf text;
-    buf_init(&text, 4096);
+    buf_init(&text, 16384);
     buf_printf(&text,
                "The kernel is correct. At the benchmark shape it takes %.4f ms; the best PyTorch "
                "baseline (%s) takes %.4f ms at the same moment: %.3f times as fast (%s, interval "
@@ -337,6 +418,11 @@ static char *finding(const race *r)
         buf_printf(&text, " Reading and writing every byte once takes %.4f ms on this device.",
                    c->floor_ms);
     }
+    if (c->profile != NULL) {
+        buf_puts(&text, "\n\n");
+        profile_text(c->profile, &text);
+        buf_puts(&text, "\n");
+    }
     buf_printf(&text, " Make it faster and keep it exact.%s", r->missed != NULL ? r->missed : "");
     return buf_take(&text);
 }
@@ -344,6 +430,9 @@ static char *finding(const race *r)
 /* One faster candidate is sought; answers that do not compile are told why, on the same budget. */
 static int improve(pipeline *p, stage_work *w, race *r, err *e)
 {
+    if (r->best.timed.profile == NULL && look_at_best(p, w, r, false, e) != 0) {
+        return -1;
+    }
     conversation talk SCOPED(conversation_fini);
     SCOPED(candidate_destroy) candidate *next = NULL;
     SCOPED(scoped_free) char *slow = finding(r);
@@ -365,10 +454,16 @@ static int time_best(pipeline *p, stage_work *w, race *r, runner_verdict *verdic
     if (run_step(p, w, &s, e) != 0) {
         return -1;
     }
-    keep_times(&w->record, &s);
+    keep_times(&w->record, &s, (double)NAN);
+    note_step(r, &w->record, &s);
     *verdict = s.verdict;
     r->best.timed = s.timed;
-    return 0;
+    if (s.timed.verdict == NULL) {
+        return 0;
+    }
+    newest_comparison(&w->record)->kept = true;
+    r->best.row = w->record.comparison_count - 1;
+    return look_at_best(p, w, r, true, e);
 }
 
 /* fall_back makes the best one before it the best again. */
@@ -379,9 +474,11 @@ static void fall_back(pipeline *p, stage_work *w, race *r, const runner_verdict 
                "the fastest candidate failed when it was timed again (%s: %s); the one before it "
                "stands",
                outcome_name(verdict->result), verdict->text);
+    w->record.comparisons[r->best.row].kept = false;
     candidate_destroy(&p->best);
     p->best = TAKE(before->c);
     r->best.timed = before->timed;
+    r->best.row = before->row;
 }
 
 /* publish sees to it that the number of p->best is not one that was chosen among several. */
@@ -427,6 +524,7 @@ int stage_performance(pipeline *p, stage_work *w, err *e)
     if (improve_all(p, w, &r, e) != 0) {
         return -1;
     }
+    w->record.lineage = lineage_json(&r.steps, &w->record);
     stage_decide(w, "passed", OUTCOME_OK, NULL, NULL);
     return 0;
 }

@@ -472,6 +472,7 @@ static int build(pipeline *p, stage_work *w, candidate **c, char **complaint, er
     attempt_record *a = stage_attempt(p, w, r->result, r->detail, r->text);
     a->source = self->source_hash;
     a->plan = self->plan_hash;
+    self->attempt = a->index;
     if (fill_attempt(p, self, a, e) != 0) {
         return -1;
     }
@@ -543,6 +544,7 @@ int stage_seek(pipeline *p, stage_work *w, conversation *talk, candidate **out, 
 int candidate_restore(pipeline *p, const hash *source, const hash *plan_hash, err *e)
 {
     SCOPED(candidate_destroy) candidate *c = xcalloc(1, sizeof(*c));
+    c->attempt = -1;
     plan_fault fault = {0};
     c->source_hash = *source;
     c->plan_hash = *plan_hash;

@@ -52,7 +52,7 @@ FOREIGN = {
     r"curl/.*": ("providers/",),
     r"cuda.*\.h": ("agent-node/runner/gpu_cuda.c", TIMING),
     r"nvrtc\.h": ("agent-node/compiler/",),
-    r"cupti.*\.h": ("agent-node/runner/cupti.c",),
+    r"cupti.*\.h": (TIMING,),
     r"nvml\.h": (),
     r"microhttpd\.h": ("dashboards/",),
     r"cmocka\.h": (),

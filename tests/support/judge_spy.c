@@ -109,9 +109,16 @@ static int spy_disarm(void *impl, judge_comparison *out, err *e)
     return self->ops->disarm(self->impl, out, e);
 }
 
+static char *spy_profile(void *impl, int64_t samples, const char *library, err *e)
+{
+    judge_spy *self = impl;
+    self->profiles++;
+    return self->ops->profile(self->impl, samples, library, e);
+}
+
 static const judge_ops spy_ops = {spy_destroy, spy_open,    spy_contract, spy_validate,
                                   spy_draw,    spy_compare, spy_baseline, spy_arm,
-                                  spy_block,   spy_disarm};
+                                  spy_block,   spy_disarm,  spy_profile};
 
 void judge_spy_install(judge_spy *self, lanes *all)
 {

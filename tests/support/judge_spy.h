@@ -32,7 +32,7 @@ struct judge_spy {
     const char *wrong_detail; /* NULL: element */
     size_t opens, draw_count, compares, baselines;
     judge_spy_draw draws[JUDGE_SPY_DRAWS];
-    size_t arms, blocks, settled;
+    size_t arms, blocks, settled, profiles;
     bool chained;    /* of the last arming */
     char winner[64]; /* of the last baseline request; "" for none */
     const judge_ops *ops;

@@ -163,7 +163,7 @@ static int load_kernels(ce_timing *r)
     if (check(r, r->api.module_load(&r->module, image), "load the timing kernels") < 0 ||
         check(r, r->api.module_function(&r->spin, r->module, "ce_spin"), "find ce_spin") < 0)
         return -1;
-    return check(r, r->api.module_function(&r->flush, r->module, "ce_flush"), "find ce_flush");
+    return check(r, r->api.module_function(&r->flush, r->module, CE_FLUSH_KERNEL), "find ce_flush");
 }
 
 static int attribute(ce_timing *r, CUdevice device, CUdevice_attribute name, int *out)
@@ -757,14 +757,15 @@ void ce_timing_close(ce_timing **self)
     free(r);
 }
 
-int ce_timing_run(const ce_timing_job *job, const ce_timing_ask *ask, ce_timing_out *out)
+int ce_timing_prepare(ce_timing *self, uint32_t slot, ce_timing_out *out)
 {
-    ce_timing *r = ce_timing_open(job, out);
-    if (r == NULL)
-        return -1;
-    int rc = ce_timing_block(r, ask, out);
-    ce_timing_close(&r);
-    return rc;
+    self->out = out;
+    clear_out(out);
+    if (out->size != sizeof *out || slot >= self->job.slots)
+        return fail(self, CE_TIMING_ARGUMENT, "slot %u of %u, or another size of out",
+                    (unsigned)slot, (unsigned)self->job.slots);
+    set_deadline(self, 0);
+    return poison(self, self->prepare[slot]) < 0 || launch_flush(self) < 0 ? -1 : wait_idle(self);
 }
 
 uint32_t ce_timing_abi(void)

@@ -103,10 +103,10 @@ CE_TIMING_API ce_timing *ce_timing_open(const ce_timing_job *job, ce_timing_out 
  * With neither `prepare` nor `dummy_bytes` a release makes at most K calls, so that no call of it lands on a
  * slot that already holds its result. */
 CE_TIMING_API int ce_timing_block(ce_timing *self, const ce_timing_ask *ask, ce_timing_out *out);
+/* ce_timing_prepare poisons a slot, reads the clean buffer and waits: what comes before a sample, for
+ * somebody who makes the call itself with other tools. 0, or -1 as above. */
+CE_TIMING_API int ce_timing_prepare(ce_timing *self, uint32_t slot, ce_timing_out *out);
 CE_TIMING_API void ce_timing_close(ce_timing **self);
-/* ce_timing_run is open, one block and close. */
-CE_TIMING_API int ce_timing_run(const ce_timing_job *job, const ce_timing_ask *ask,
-                                ce_timing_out *out);
 
 /* ce_timing_slots: K for a call that reads and writes bytes_per_call bytes and takes about
  * estimate_us (both sides' minimum; <= 0: unknown) on a device with such an L2 and memory

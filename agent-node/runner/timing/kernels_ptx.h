@@ -9,6 +9,9 @@
 #ifndef CE_AGENT_NODE_RUNNER_TIMING_KERNELS_PTX_H
 #define CE_AGENT_NODE_RUNNER_TIMING_KERNELS_PTX_H
 
+#define CE_FLUSH_KERNEL "ce_flush"
+#define CE_EMPTY_KERNEL "ce_empty" /* of ce_profile.c */
+
 /* ce_spin(flag, ticket, limit_ns): one thread waits until flag[0] >= ticket; after limit_ns it stores
  * ticket into flag[1] and gives up. ce_flush(base, vectors, sink): reads `vectors` 16-byte vectors; the
  * memory is zero, so the store to sink never happens, but keeps the loads. */

@@ -1,9 +1,10 @@
 /* test_performance - the soft gate
  *
  * The fake device's times change from step to step: before each opening of the problem by the judge the
- * script of that step is put in place. The steps are 0 baselines, 1 the time of the candidate; then for
- * each repaired candidate its check and, when that went well, its time; last the time of the winner
- * again.
+ * script of that step is put in place. The steps are 0 baselines, 1 the time of the candidate, 2 its
+ * profile; then for each repaired candidate its check (two openings), when that went well its time, and,
+ * when it became the best and another is asked for, its profile; last the winner's time again, and its
+ * profile.
  *
  * SPDX-License-Identifier: MIT */
 #include "tests/unit/agent-node/rig_test.h"
@@ -152,13 +153,13 @@ static void a_faster_correct_candidate_is_chosen_and_timed_again(void **state)
 {
     (void)state;
     static const char *const steps[] = {TIME("0.050"), TIME("0.050"), TIME("0.050"), TIME("0.050"),
-                                        TIME("0.010"), TIME("0.012"), NULL};
+                                        TIME("0.050"), TIME("0.010"), TIME("0.012"), NULL};
     bench b;
     bench_open(&b, ALWAYS("\"file\": \"variant.md\""), steps);
     run_stage(&b);
     assert_int_equal(b.stage.calls, 1);
     assert_false(best_is_gold(&b));
-    assert_int_equal(b.spy.opens, 6); /* the check opens twice: its hidden run is another process */
+    assert_int_equal(b.spy.opens, 8); /* the check opens twice: its hidden run is another process */
     assert_true(is(b.work.p.result.candidate_ms, 0.012));
     assert_true(is(b.work.p.result.speedup, 0.015 / 0.012));
     const stage_record *record = &b.stage.record;
@@ -179,8 +180,8 @@ static void a_faster_correct_candidate_is_chosen_and_timed_again(void **state)
 static void what_was_only_lucky_is_marked_below_the_target(void **state)
 {
     (void)state;
-    static const char *const steps[] = {TIME("0.050"), TIME("0.050"), TIME("0.050"),
-                                        TIME("0.010"), TIME("0.030"), NULL};
+    static const char *const steps[] = {TIME("0.050"), TIME("0.050"), TIME("0.050"), TIME("0.050"),
+                                        TIME("0.050"), TIME("0.010"), TIME("0.030"), NULL};
     bench b;
     bench_open(&b, ALWAYS("\"file\": \"variant.md\""), steps);
     run_stage(&b);
@@ -192,30 +193,113 @@ static void what_was_only_lucky_is_marked_below_the_target(void **state)
 static void the_better_of_two_below_the_target_stands(void **state)
 {
     (void)state;
-    static const char *const steps[] = {TIME("0.050"), TIME("0.050"),
-                                        TIME("0.050"), TIME("0.040"), /* first repair: better */
-                                        TIME("0.045"), TIME("0.045"), /* second: worse */
-                                        TIME("0.060"), TIME("0.060"), /* third: worst */
-                                        TIME("0.041"), NULL};
+    static const char *const steps[] = {
+        TIME("0.050"), TIME("0.050"), TIME("0.050"),                /* baselines, time, profile */
+        TIME("0.050"), TIME("0.050"), TIME("0.040"), TIME("0.040"), /* first repair: better */
+        TIME("0.045"), TIME("0.045"), TIME("0.045"),                /* second: worse */
+        TIME("0.060"), TIME("0.060"), TIME("0.060"),                /* third: worst */
+        TIME("0.041"), NULL};
     bench b;
     bench_open(&b, ALWAYS("\"file\": \"variant.md\""), steps);
     run_stage(&b);
     assert_int_equal(b.stage.calls, 3);
     assert_false(best_is_gold(&b));
     assert_true(is(b.work.p.result.candidate_ms, 0.041));
+    const comparison_record *rows = b.stage.record.comparisons;
+    assert_int_equal(b.stage.record.comparison_count, 5);
+    const struct {
+        double gain;
+        bool kept;
+    } wanted[] = {{0, true},
+                  {0.050 / 0.040, true},
+                  {0.040 / 0.045, false},
+                  {0.040 / 0.060, false},
+                  {0, true}};
+    for (size_t i = 0; i < 5; i++) {
+        assert_true(is(rows[i].gain, wanted[i].gain));
+        assert_int_equal(rows[i].kept, wanted[i].kept);
+    }
+    SCOPED(json_destroy)
+    json *steps_told =
+        json_parse_tree(b.work.p.result.lineage, strlen(b.work.p.result.lineage), "lineage", NULL);
+    assert_int_equal(json_size(steps_told), 5);
+    assert_true(is(json_real(json_get(json_at(steps_told, 1), "gain"), 0), 0.050 / 0.040));
+    assert_int_equal(json_typeof(json_get(json_at(steps_told, 0), "gain")), JSON_TYPE_NULL);
+    assert_false(json_bool(json_get(json_at(steps_told, 2), "kept"), true));
+    bench_close(&b);
+}
+
+#define SPANS(agrees)                                                                    \
+    "{\"unavailable\": null, \"event_ms\": 0.055, \"span_ms\": 0.05, \"busy_ms\": 0.05," \
+    "\"floor_event_ms\": 0.006, \"floor_span_ms\": 0.001, \"nodes\": 1, \"calls\": 1,"   \
+    "\"agrees\": " agrees "}"
+#define PROFILED(ms, agrees)                                                                       \
+    "{\"default\": {\"candidate_ms\": [" ms "], " BASELINES                                        \
+    ", \"profile\": {\"spans\": " SPANS(agrees) ", \"baseline\": " SPANS(                          \
+        "true") ", \"kernels\": [{\"name\": \"k\", \"launches\": 1, \"ms\": 0.05, \"grid\":"       \
+                "[4096, 1, 1], \"block\": [256, 1, 1], \"registers\": 96, \"shared_static\": 0,"   \
+                "\"shared_dynamic\": 0, \"local_bytes\": 0}], \"library\": null, \"counters\":"    \
+                "{\"unavailable\": null, \"chip\": \"GH100\", \"passes\": 14, \"values\":"         \
+                "{\"memory_pct\": 81.5, \"dram_pct\": 40, \"sm_pct\": 12, \"load_sectors\": 3200," \
+                "\"load_requests\": 100, \"stall_long_scoreboard\": 9.5}}}}}"
+
+static void the_model_is_told_what_bounds_its_kernel(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {PROFILED("0.050", "true"), NULL};
+    bench b;
+    bench_open(&b, ALWAYS("\"file\": \"variant.md\""), steps);
+    run_stage(&b);
+    SCOPED(scoped_free) char *prompt = rig_prompt(b.rig, 0);
+    assert_has(prompt, "it is bound by memory: move fewer bytes");
+    assert_has(prompt, "loads 32.0");
+    assert_has(prompt, "memory pipeline 82 %");
+    assert_has(prompt, "96 registers a thread");
+    assert_has(prompt, "limited by registers");
+    assert_has(prompt, "long_scoreboard 9.5");
+    assert_has(b.work.p.result.profile, "\"bound\":\"memory\"");
+    assert_has(b.work.p.result.lineage, "\"bound\":\"memory\"");
+    assert_string_equal(b.work.p.result.verdict, "slower");
+    bench_close(&b);
+}
+
+static void two_clocks_that_disagree_leave_no_verdict(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {PROFILED("0.010", "false"), NULL};
+    bench b;
+    bench_open(&b, ALWAYS("\"file\": \"variant.md\""), steps);
+    run_stage(&b);
+    assert_string_equal(b.work.p.result.verdict, "inconclusive");
+    assert_string_equal(b.work.p.result.verdict_reason, "timing_suspect");
+    assert_int_equal(b.stage.calls, 0); /* what is not known to be slow is not repaired */
+    bench_close(&b);
+}
+
+static void without_a_profile_the_job_goes_on_and_says_why(void **state)
+{
+    (void)state;
+    static const char *const steps[] = {TIME("0.010"), NULL};
+    bench b;
+    bench_open(&b, ALWAYS("\"file\": \"variant.md\""), steps);
+    run_stage(&b);
+    assert_string_equal(b.work.p.result.verdict, "faster");
+    assert_has(b.work.p.result.profile, "\"status\":\"unavailable\"");
+    assert_has(b.work.p.result.profile, "not scripted");
     bench_close(&b);
 }
 
 static void a_wrong_candidate_is_never_chosen(void **state)
 {
     (void)state;
-    static const char *const steps[] = {TIME("0.050"), TIME("0.050"), WRONG("0.001"), NULL};
+    static const char *const steps[] = {TIME("0.050"), TIME("0.050"), TIME("0.050"), WRONG("0.001"),
+                                        NULL};
     bench b;
     bench_open(&b, ALWAYS("\"file\": \"variant.md\""), steps);
     run_stage(&b);
     assert_true(best_is_gold(&b));
     assert_int_equal(b.stage.calls, 3);
-    assert_int_equal(b.spy.opens, 2 + 3); /* it is not even timed */
+    assert_int_equal(b.spy.opens, 3 + 3); /* it is not even timed */
     assert_int_equal(last_attempt(&b)->result, OUTCOME_WRONG);
     assert_string_equal(last_attempt(&b)->detail, "class");
     assert_true(is(b.work.p.result.candidate_ms, 0.050));
@@ -227,7 +311,8 @@ static void a_wrong_candidate_is_never_chosen(void **state)
 static void a_candidate_that_is_wrong_only_while_timed_is_never_chosen(void **state)
 {
     (void)state;
-    static const char *const steps[] = {TIME("0.050"), TIME("0.050"), TIME("0.001"), NULL};
+    static const char *const steps[] = {TIME("0.050"), TIME("0.050"), TIME("0.050"), TIME("0.001"),
+                                        NULL};
     bench b;
     bench_open(&b, ALWAYS("\"file\": \"variant.md\""), steps);
     b.spec.budgets[STAGE_PERFORMANCE] = 1;
@@ -246,8 +331,8 @@ static void a_candidate_that_is_wrong_only_while_timed_is_never_chosen(void **st
 static void when_the_fastest_fails_at_last_the_one_before_it_stands(void **state)
 {
     (void)state;
-    static const char *const steps[] = {TIME("0.050"), TIME("0.050"),  TIME("0.050"), TIME("0.050"),
-                                        TIME("0.010"), WRONG("0.010"), NULL};
+    static const char *const steps[] = {TIME("0.050"), TIME("0.050"), TIME("0.050"),  TIME("0.050"),
+                                        TIME("0.050"), TIME("0.010"), WRONG("0.010"), NULL};
     bench b;
     bench_open(&b, ALWAYS("\"file\": \"variant.md\""), steps);
     run_stage(&b);
@@ -290,8 +375,10 @@ static void the_model_is_told_why_its_answer_failed(void **state)
 static void the_model_is_told_why_its_kernel_was_not_taken(void **state)
 {
     (void)state;
-    static const char *const wrong[] = {TIME("0.050"), TIME("0.050"), WRONG("0.001"), NULL};
-    static const char *const slow[] = {TIME("0.050"), TIME("0.050"), TIME("0.070"), NULL};
+    static const char *const wrong[] = {TIME("0.050"), TIME("0.050"), TIME("0.050"), WRONG("0.001"),
+                                        NULL};
+    static const char *const slow[] = {TIME("0.050"), TIME("0.050"), TIME("0.050"), TIME("0.070"),
+                                       NULL};
     bench b;
     bench_open(&b, ALWAYS("\"file\": \"variant.md\""), wrong);
     run_stage(&b);
@@ -379,6 +466,9 @@ int main(void)
         cmocka_unit_test(a_faster_correct_candidate_is_chosen_and_timed_again),
         cmocka_unit_test(what_was_only_lucky_is_marked_below_the_target),
         cmocka_unit_test(the_better_of_two_below_the_target_stands),
+        cmocka_unit_test(the_model_is_told_what_bounds_its_kernel),
+        cmocka_unit_test(two_clocks_that_disagree_leave_no_verdict),
+        cmocka_unit_test(without_a_profile_the_job_goes_on_and_says_why),
         cmocka_unit_test(a_wrong_candidate_is_never_chosen),
         cmocka_unit_test(a_candidate_that_is_wrong_only_while_timed_is_never_chosen),
         cmocka_unit_test(when_the_fastest_fails_at_last_the_one_before_it_stands),

@@ -15,6 +15,17 @@
 #include "common/clock.h"
 #include "mock_rig.h"
 
+/* Open, one block, close. */
+static int run_once(const ce_timing_job *job, const ce_timing_ask *ask, ce_timing_out *out)
+{
+    ce_timing *r = ce_timing_open(job, out);
+    if (r == NULL)
+        return -1;
+    int rc = ce_timing_block(r, ask, out);
+    ce_timing_close(&r);
+    return rc;
+}
+
 /* ---- K ---- */
 
 typedef struct slots_case {
@@ -169,7 +180,7 @@ static void a_call_is_poison_flush_event_graph_event(void **state)
     size_t count = 0;
     ce_timing_job job = job_of(r, 120);
     ce_timing_out out = out_of(r);
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
+    assert_int_equal(run_once(&job, &r->ask, &out), 0);
     const mock_trace *t = r->mock.trace(&count);
     size_t at = nth_spin(t, count, 2);
     size_t calls = 0;
@@ -194,7 +205,7 @@ static void a_warm_call_follows_the_same_call(void **state)
     ce_timing_job job = job_of(r, 30);
     ce_timing_out out = out_of(r);
     r->ask.warm = 1;
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
+    assert_int_equal(run_once(&job, &r->ask, &out), 0);
     const mock_trace *t = r->mock.trace(&count);
     size_t at = nth_spin(t, count, 2);
     size_t since = 0;
@@ -219,7 +230,7 @@ static void a_chain_cannot_be_warm(void **state)
     ce_timing_out out = out_of(r);
     job.chained = 1;
     r->ask.warm = 1;
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
+    assert_int_equal(run_once(&job, &r->ask, &out), -1);
     assert_int_equal(out.code, CE_TIMING_ARGUMENT);
 }
 
@@ -229,7 +240,7 @@ static void no_release_holds_more_than_256_operations(void **state)
     size_t count = 0;
     ce_timing_job job = job_of(r, 300);
     ce_timing_out out = out_of(r);
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
+    assert_int_equal(run_once(&job, &r->ask, &out), 0);
     const mock_trace *t = r->mock.trace(&count);
     size_t since = 0;
     for (size_t i = nth_spin(t, count, 1); i < count; i++) {
@@ -245,7 +256,7 @@ static void samples_and_floor_are_times(void **state)
     rig *r = *state;
     ce_timing_job job = job_of(r, 1000);
     ce_timing_out out = out_of(r);
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
+    assert_int_equal(run_once(&job, &r->ask, &out), 0);
     assert_int_equal(out.code, CE_TIMING_OK);
     assert_true(out.warmup_calls >= 2 * K + 3);
     assert_true(out.event_floor_ms > 0 && out.event_floor_ms < 10);
@@ -260,7 +271,7 @@ static void without_poison_a_block_uses_each_slot_once(void **state)
     ce_timing_job job = job_of(r, 23);
     job.prepare = NULL;
     ce_timing_out out = out_of(r);
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
+    assert_int_equal(run_once(&job, &r->ask, &out), 0);
     assert_int_equal(out.blocks, 5); /* 5 + 5 + 5 + 5 + 3 */
     const mock_trace *t = r->mock.trace(&count);
     size_t fills = 0;
@@ -277,7 +288,7 @@ static void a_dummy_is_written_in_place_of_poison(void **state)
     job.prepare = NULL;
     job.dummy_bytes = 512;
     ce_timing_out out = out_of(r);
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
+    assert_int_equal(run_once(&job, &r->ask, &out), 0);
     assert_int_equal(out.blocks, 1);
     const mock_trace *t = r->mock.trace(&count);
     size_t at = nth_spin(t, count, 2);
@@ -301,7 +312,7 @@ static void a_chain_is_poison_of_all_flush_and_one_graph_of_all(void **state)
     ce_timing_job job = job_of(r, 30);
     job.chained = 1;
     ce_timing_out out = out_of(r);
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
+    assert_int_equal(run_once(&job, &r->ask, &out), 0);
     const mock_trace *t = r->mock.trace(&count);
     size_t at = nth_spin(t, count, 2);
     size_t samples = 0;
@@ -333,12 +344,12 @@ static void a_kept_sample_is_seen_before_its_slot_is_poisoned(void **state)
         for (int k = 0; k < ELEMENTS; k++)
             r->memory[i][0][k] = (float)(k + 100 * i);
     r->ask.keep = 6;
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
+    assert_int_equal(run_once(&job, &r->ask, &out), 0);
     assert_int_equal(r->kept_count, 1);
     assert_int_equal(r->kept[0], (out.warmup_calls + 6) % K);
     assert_int_equal(out.blocks, 2); /* the release ends with the kept sample */
     job.chained = 1;
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
+    assert_int_equal(run_once(&job, &r->ask, &out), 0);
     assert_int_equal(r->kept_count, 1 + K);
     for (uint32_t k = 0; k < K; k++)
         assert_int_equal(r->kept[1 + k], k);
@@ -410,7 +421,7 @@ static void a_graph_that_fills_the_queue_is_timed_behind_an_untimed_call(void **
     ce_timing_job job = job_of(r, 8);
     ce_timing_out out = out_of(r);
     r->mock.queue_room(400);
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
+    assert_int_equal(run_once(&job, &r->ask, &out), 0);
     r->mock.queue_room(0);
     assert_int_equal(out.sample_count, 8);
     assert_int_equal(out.voided, 1);
@@ -438,7 +449,7 @@ static void a_chain_of_too_many_nodes_is_a_row_of_graphs(void **state)
     ce_timing_job job = job_of(r, 2);
     job.chained = 1;
     ce_timing_out out = out_of(r);
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), 0);
+    assert_int_equal(run_once(&job, &r->ask, &out), 0);
     const mock_trace *t = r->mock.trace(&count);
     size_t at = nth_spin(t, count, 2) + 1;
     assert_int_equal(t[at].kind, MOCK_GRAPH); /* the poison of all */
@@ -460,7 +471,7 @@ static void slots_that_share_memory_are_refused(void **state)
     memcpy(graphs, r->graphs, sizeof graphs);
     graphs[3] = graphs[1];
     job.graphs = (void *const *)graphs;
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
+    assert_int_equal(run_once(&job, &r->ask, &out), -1);
     assert_int_equal(out.code, CE_TIMING_ARGUMENT);
     assert_non_null(strstr(out.text, "slots 1 and 3"));
 }
@@ -471,23 +482,23 @@ static void a_malformed_job_is_refused(void **state)
     ce_timing_out out = out_of(r);
     ce_timing_job job = job_of(r, 10);
     job.size--;
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
+    assert_int_equal(run_once(&job, &r->ask, &out), -1);
     assert_int_equal(out.code, CE_TIMING_ARGUMENT);
     assert_non_null(strstr(out.text, "sizes differ"));
     job = job_of(r, 0);
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
+    assert_int_equal(run_once(&job, &r->ask, &out), -1);
     assert_int_equal(out.code, CE_TIMING_ARGUMENT);
     job = job_of(r, 10);
     r->ask.size++;
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
+    assert_int_equal(run_once(&job, &r->ask, &out), -1);
     assert_int_equal(out.code, CE_TIMING_ARGUMENT);
     job = job_of(r, 10);
     job.slots = CE_TIMING_SLOTS_MAX + 1;
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
+    assert_int_equal(run_once(&job, &r->ask, &out), -1);
     assert_int_equal(out.code, CE_TIMING_ARGUMENT);
     job = job_of(r, 10);
     job.graphs = NULL;
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
+    assert_int_equal(run_once(&job, &r->ask, &out), -1);
     assert_int_equal(out.code, CE_TIMING_ARGUMENT);
     assert_int_equal(out.sample_count, 0);
 }
@@ -498,7 +509,7 @@ static void without_a_context_there_is_no_timing(void **state)
     r->api.ctx_destroy(r->context);
     ce_timing_job job = job_of(r, 10);
     ce_timing_out out = out_of(r);
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
+    assert_int_equal(run_once(&job, &r->ask, &out), -1);
     assert_int_equal(out.code, CE_TIMING_UNAVAILABLE);
     assert_int_equal(r->api.ctx_create(&r->context, 0, 0), 0);
 }
@@ -537,14 +548,14 @@ static void refuse_each(rig *r, const refusal *rows, size_t count, uint32_t chai
         int64_t start = clock_mono_ms();
         job.chained = chained;
         r->mock.refuse(rows[i].function, rows[i].result);
-        assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
+        assert_int_equal(run_once(&job, &r->ask, &out), -1);
         assert_int_equal(out.code, rows[i].code);
         assert_int_equal(out.native, rows[i].result);
         assert_true(*out.text != '\0');
         assert_true(clock_mono_ms() - start <
                     1500); /* the spin kernel was released, not timed out */
         out = out_of(r);
-        if (ce_timing_run(&job, &r->ask, &out) != 0)
+        if (run_once(&job, &r->ask, &out) != 0)
             fail_msg("after %s: %s", rows[i].function, out.text);
     }
 }
@@ -578,7 +589,7 @@ static void a_graph_that_never_ends_meets_the_deadline(void **state)
     job.deadline_ms = 200;
     ce_timing_out out = out_of(r);
     int64_t start = clock_mono_ms();
-    assert_int_equal(ce_timing_run(&job, &r->ask, &out), -1);
+    assert_int_equal(run_once(&job, &r->ask, &out), -1);
     assert_int_equal(out.code, CE_TIMING_TIMEOUT);
     assert_true(clock_mono_ms() - start >= 200);
     assert_true(clock_mono_ms() - start < 5000);

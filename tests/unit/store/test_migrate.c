@@ -91,7 +91,10 @@ static void an_older_database_is_read_after_migrating(void **state)
     (void)state;
     SCOPED(fixture_destroy) fixture *f = fixture_create();
     fixture_exec(f, "DROP TABLE claim; ALTER TABLE model_call DROP COLUMN served; "
-                    "PRAGMA user_version = 5");
+                    "ALTER TABLE task DROP COLUMN profile; ALTER TABLE task DROP COLUMN lineage; "
+                    "ALTER TABLE comparison DROP COLUMN gain; "
+                    "ALTER TABLE comparison DROP COLUMN kept; "
+                    "ALTER TABLE comparison DROP COLUMN profile; PRAGMA user_version = 5");
     store_destroy(&f->db);
     err e = {0};
     assert_null(store_open(f->path, STORE_READ, &e));

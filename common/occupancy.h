@@ -1,4 +1,4 @@
-/* occupancy - how many blocks of a kernel a multiprocessor of compute capability 8.0 holds at once
+/* occupancy - how many blocks of a kernel a multiprocessor holds at once
  *
  * Purpose:   the arithmetic of the CUDA programming guide (technical specifications per compute
  *            capability) over what the assembler says of a kernel and how it is launched.
@@ -6,17 +6,14 @@
  * Threads:   safe.
  * Errors:    none: what does not fit has no blocks.
  *
- * Private to agent-node/emulator.
- *
  * SPDX-License-Identifier: MIT */
-#ifndef CE_EMULATOR_OCCUPANCY_H
-#define CE_EMULATOR_OCCUPANCY_H
+#ifndef CE_COMMON_OCCUPANCY_H
+#define CE_COMMON_OCCUPANCY_H
 
 #include <stdint.h>
 
-enum { OCCUPANCY_WARPS = 64 /* of a multiprocessor */ };
-
 typedef struct occupancy_use {
+    uint32_t cc; /* compute capability times 10; one that is not known counts as the one below */
     uint32_t threads;      /* of a block */
     uint32_t registers;    /* of a thread; 0: not known, and no limit then */
     uint32_t shared_bytes; /* of a block, static and dynamic */
@@ -24,6 +21,7 @@ typedef struct occupancy_use {
 
 typedef struct occupancy {
     uint32_t blocks, warps; /* at once on a multiprocessor */
+    uint32_t warps_max;     /* that it could hold */
     const char *limit; /* what keeps it from more: threads, blocks, registers or shared memory */
 } occupancy;
 

@@ -1,0 +1,14 @@
+// Thousands of multiply-adds an element, that change nothing. Compute bound.
+// SPDX-License-Identifier: MIT
+extern "C" __global__ void fma_chain(const float *__restrict__ x, float *__restrict__ y, long long n,
+                                     float one, float zero, int rounds)
+{
+    const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= n)
+        return;
+    float value = x[i];
+#pragma unroll 16
+    for (int k = 0; k < rounds; k++)
+        value = fmaf(value, one, zero);
+    y[i] = value;
+}
