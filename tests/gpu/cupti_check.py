@@ -15,6 +15,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -28,9 +29,9 @@ QUERY = """SELECT t.problem, c.verdict, c.reason, c.timing_mode, c.slots, c.cand
 FIELDS = ("problem", "verdict", "reason", "timing_mode", "slots", "candidate_ms", "baseline_ms", "profile", "device_ms")
 
 
-def evaluate(arguments, database, part):
+def evaluate(arguments, scratch, database, part):
     command = [os.path.join(arguments.bin, "ce-coord"), "eval", "--model-id", "gold", "--device", "cuda",
-               "--samples", "1", "--db", database, "--yes", "--out", os.path.join(arguments.out, part)]
+               "--samples", "1", "--db", database, "--yes", "--out", os.path.join(scratch, "report")]
     if part == "known":
         command += ["--suites", HERE, "--suite", "profiled"]
     else:
@@ -89,14 +90,13 @@ def main():
     parser.add_argument("--only")
     arguments = parser.parse_args()
     os.makedirs(arguments.out, exist_ok=True)
-    database = os.path.join(arguments.out, arguments.part + ".db")
-    if os.path.exists(database):
-        os.unlink(database)
     started = time.monotonic()
-    if evaluate(arguments, database, arguments.part) == 5:
-        print("no GPU, or not every task was scored")
-        return 77
-    rows = [dict(zip(FIELDS, row)) for row in sqlite3.connect(database).execute(QUERY)]
+    with tempfile.TemporaryDirectory() as scratch:
+        database = os.path.join(scratch, "check.db")
+        if evaluate(arguments, scratch, database, arguments.part) == 5:
+            print("no GPU, or not every task was scored")
+            return 77
+        rows = [dict(zip(FIELDS, row)) for row in sqlite3.connect(database).execute(QUERY)]
     bad = {}
     for row in rows:
         row["profile"] = json.loads(row["profile"] or "{}")
