@@ -157,7 +157,7 @@ function drawBoard() {
 
 // ---- the grid ----
 const key = (problem, entrant, sample) => problem + "\n" + entrant + "\n" + sample;
-let cells = new Map();
+let cells = new Map(), drawnShape = null;
 
 function drawCell(cell, task) {
   const text = cell.label + ": " + saying(task);
@@ -167,29 +167,32 @@ function drawCell(cell, task) {
   cell.node.setAttribute("aria-label", text);
 }
 
+// Squares stay where they are while the run has the same problems and entrants: who tabbed to one keeps it.
 function drawGrid() {
   const board = state.board;
   const entrants = board.entrants.map((e) => e.name);
   const problems = [...new Set(board.tasks.map((t) => t.problem))];
-  const found = new Map(board.tasks.map((t) => [key(t.problem, t.entrant, t.sample), t]));
+  const shape = JSON.stringify([state.run, entrants, problems, board.run.samples]);
+  if (shape !== drawnShape) buildGrid(entrants, problems, board.run.samples);
+  drawnShape = shape;
+  for (const t of board.tasks) drawCell(cells.get(key(t.problem, t.entrant, t.sample)), t);
+}
+
+function buildGrid(entrants, problems, samples) {
   const table = $("grid").querySelector("table");
   cells = new Map();
   fill(table.tHead, make("tr", {}, make("th", { scope: "col" }, "Problem"),
     ...entrants.map((name) => make("th", { scope: "col" }, name))));
   fill(table.tBodies[0], ...problems.map((problem) => make("tr", {},
     make("th", { scope: "row" }, make("button", { class: "plain", type: "button", click: () => openProblem(problem) }, problem)),
-    ...entrants.map((entrant) => {
-      const box = make("td");
-      for (let s = 0; s < board.run.samples; s++) {
-        const label = problem + ", " + entrant + (board.run.samples > 1 ? ", sample " + s : "");
-        const cell = { label, node: make("button", { class: "cell", type: "button" }) };
-        cell.node.addEventListener("click", () => cell.task && openTask(cell.task.task));
-        drawCell(cell, found.get(key(problem, entrant, s)));
-        cells.set(key(problem, entrant, s), cell);
-        box.append(cell.node);
-      }
-      return box;
-    }))));
+    ...entrants.map((entrant) => make("td", {}, ...Array.from({ length: samples }, (_, s) => {
+      const label = problem + ", " + entrant + (samples > 1 ? ", sample " + s : "");
+      const cell = { label, node: make("button", { class: "cell", type: "button" }) };
+      cell.node.addEventListener("click", () => cell.task && openTask(cell.task.task));
+      drawCell(cell, null);
+      cells.set(key(problem, entrant, s), cell);
+      return cell.node;
+    }))))));
 }
 
 // An event says how its task stands now: the square changes at once, the board follows.

@@ -171,4 +171,5 @@ def test_stalled_readers_hold_nobody_up(place):
         s.close()
 
 
-ce.main(globals())
+if __name__ == "__main__":
+    ce.main(globals())
