@@ -42,7 +42,8 @@ typedef struct versus_input {
 
 typedef struct versus_pair {
     double difference, low, high; /* rate of the first minus the second, 95 % */
-    double p, adjusted;           /* bootstrap, two-sided; after Holm over all pairs */
+    double p, adjusted; /* bootstrap, two-sided, at least 2^(1-m) for m problems on which the two
+                                     differ; after Holm over all pairs */
 } versus_pair;
 
 typedef struct versus_rank {

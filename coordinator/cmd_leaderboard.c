@@ -103,7 +103,10 @@ static int write_folder(const cmd_call *call, const options *o, err *e)
 
 static int write_one(const cmd_call *call, const options *o, const format *f, err *e)
 {
-    const board_ask ask = {call->arguments, call->argument_count, o->suite};
+    const board_ask ask = {.runs = call->arguments,
+                           .run_count = call->argument_count,
+                           .suite = o->suite,
+                           .claims = true};
     SCOPED(board_destroy) board *b = board_read(call->store, &ask, e);
     if (b == NULL)
         return -1;

@@ -316,6 +316,8 @@ static int read_fn(store_tx *tx, void *arg, err *e)
                                 add_newest(tx, in->board, &standing, e) < 0))
         return -1;
     list_entrants(in->board, &standing);
+    if (ask->claims && claim_list_read(tx, &in->board->claims, e) < 0)
+        return -1;
     return read_tasks(tx, in->board, e);
 }
 
@@ -351,6 +353,7 @@ void board_destroy(board **self)
         free(b->facts[i]);
     free(b->facts);
     intern_destroy(&b->texts);
+    claim_list_fini(&b->claims);
     free(b);
     *self = NULL;
 }

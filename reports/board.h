@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "reports/gain.h"
+#include "store/claim.h"
 #include "store/query.h"
 #include "store/run.h"
 #include "store/score.h"
@@ -102,6 +103,7 @@ typedef struct board {
     board_facts **facts; /* each once, in order of appearance */
     size_t facts_count;
     struct intern *texts;
+    claim_list claims; /* of other programs, apart from all this; empty unless asked for */
 } board;
 
 /* What to show: named runs (every entrant of them); or none named: the newest complete run of each
@@ -110,6 +112,7 @@ typedef struct board_ask {
     const char *const *runs;
     size_t run_count;
     const char *suite;
+    bool claims;
 } board_ask;
 
 board *board_read(store *db, const board_ask *ask, err *e);

@@ -10,6 +10,7 @@
 #include "common/scoped.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "reports/claimed.h"
 #include "reports/columns.h"
 #include "reports/grid.h"
 #include "reports/html.h"
@@ -354,6 +355,7 @@ void board_html_write(const board *b, bool stable, buf *out)
     put_table(&p, COLUMNS_CHECKS);
     put_models(&p);
     put_problems(&p);
+    claimed_html(b->claims.rows, b->claims.count, out);
     put_facts(&p);
     html_close(out);
 }

@@ -18,15 +18,18 @@
 #include "common/stats.h"
 #include "common/xalloc.h"
 #include "reports/agg.h"
+#include "reports/claimed.h"
 #include "reports/grid.h"
 #include "reports/leaderboard.h"
 #include "reports/standing.h"
+#include "reports/strata.h"
 #include "reports/text.h"
 
 enum { NOBODY = -1, TIE = -2, UNDECIDED = -3 };
 
 typedef struct row {
     const char *problem;
+    size_t place;           /* in the grid */
     bool is_gemm;           /* left out of medians and means */
     const grid_cell *cells; /* one an entrant */
     int winner;             /* entrant, or NOBODY, TIE, UNDECIDED */
@@ -39,7 +42,9 @@ typedef struct pair_sum {
 
 /* What an entrant has over the common problems. */
 typedef struct column_sum {
-    size_t declared, correct, measured, wins;
+    size_t declared, correct, certified, measured, wins;
+    double cost_usd;
+    bool is_cost_known;
     size_t fast[AGG_THRESHOLDS];
     double median;
     double common_geomean; /* over `common_speeds` problems */
@@ -177,6 +182,7 @@ static void list_rows(comparison *c)
             continue;
         row *r = &c->rows[c->row_count++];
         r->problem = p->id;
+        r->place = i;
         r->is_gemm = board_is_gemm(p);
         r->cells = grid_at(c->g, i, 0);
         r->winner = winner_of(c, r);
@@ -207,11 +213,18 @@ static void sum_tasks(comparison *c, size_t e, double *speeds)
 {
     column_sum *s = &c->sums[e];
     size_t hint = 0;
+    s->is_cost_known = true;
     for (size_t i = 0; i < c->b->task_count; i++) {
         const board_task *t = &c->b->tasks[i];
-        if (t->entrant != e || !board_task_correct(t) || !is_row(c, t->row->problem, &hint))
+        if (t->entrant != e || !is_row(c, t->row->problem, &hint))
+            continue;
+        s->cost_usd += t->usage->cost_usd;
+        s->is_cost_known = s->is_cost_known && t->usage->cost_unknown == 0 &&
+                           t->usage->unknown_calls == 0 && t->usage->unknown_usd <= 0;
+        if (!board_task_correct(t))
             continue;
         s->correct++;
+        s->certified += agg_is_certified(t, 1) ? 1 : 0;
         if (isnan(t->speedup))
             continue;
         for (size_t p = 0; p < AGG_THRESHOLDS; p++)
@@ -274,7 +287,7 @@ static size_t shared_samples(const comparison *c)
     return least;
 }
 
-static void fill_correct(const comparison *c, uint32_t *correct)
+static void fill_hits(const comparison *c, uint32_t *correct, uint32_t *certified)
 {
     size_t hint = 0;
     for (size_t i = 0; i < c->b->task_count; i++) {
@@ -283,6 +296,7 @@ static void fill_correct(const comparison *c, uint32_t *correct)
         if (sample >= c->samples || !board_task_correct(t) || !is_row(c, t->row->problem, &hint))
             continue;
         correct[t->entrant * c->row_count + hint]++;
+        certified[t->entrant * c->row_count + hint] += agg_is_certified(t, 1) ? 1 : 0;
     }
 }
 
@@ -293,11 +307,14 @@ static void stand(comparison *c)
     SCOPED(scoped_free)
     uint32_t *correct = xcalloc(entrants * c->row_count, sizeof *correct);
     SCOPED(scoped_free) double *speeds = xcalloc(entrants * c->row_count, sizeof *speeds);
-    fill_correct(c, correct);
+    SCOPED(scoped_free)
+    uint32_t *certified = xcalloc(entrants * c->row_count, sizeof *certified);
+    fill_hits(c, correct, certified);
     for (size_t e = 0; e < entrants; e++)
         for (size_t i = 0; i < c->row_count; i++)
             speeds[e * c->row_count + i] = c->rows[i].cells[e].speedup;
     standing_input input = {.correct = correct,
+                            .certified = certified,
                             .speedup = speeds,
                             .entrants = entrants,
                             .problems = c->row_count,
@@ -338,28 +355,41 @@ static void write_sum(const comparison *c, size_t e, buf *out)
     const column_sum *s = &c->sums[e];
     buf_puts(out, "| ");
     name(c, e, out);
-    buf_printf(out, " | %zu/%zu |", s->correct, s->declared);
-    for (size_t p = 0; p < AGG_THRESHOLDS; p++) {
-        buf_puts(out, " ");
-        text_share(out, s->fast[p], s->declared);
-        buf_puts(out, " |");
-    }
-    buf_puts(out, " ");
-    text_factor(out, s->median);
-    buf_printf(out, " (n=%zu) | ", s->measured);
+    buf_printf(out, " | %zu/%zu | %zu | ", s->correct, s->declared, s->certified);
     text_factor(out, s->common_geomean);
-    buf_printf(out, " (n=%zu) | %zu |\n", c->common_speeds, s->wins);
+    buf_puts(out, " | ");
+    text_factor(out, s->median);
+    buf_printf(out, " (n=%zu) | %zu |\n", s->measured, s->wins);
+}
+
+static void write_fast(const comparison *c, buf *out)
+{
+    buf_puts(out, "\n| entrant, raw fast_p at p = |");
+    for (size_t p = 0; p < AGG_THRESHOLDS; p++)
+        buf_printf(out, " %g |", agg_thresholds[p]);
+    buf_puts(out, "\n|---|--:|--:|--:|--:|--:|--:|\n");
+    for (size_t e = 0; e < c->b->entrant_count; e++) {
+        buf_puts(out, "| ");
+        name(c, e, out);
+        buf_puts(out, " |");
+        for (size_t p = 0; p < AGG_THRESHOLDS; p++) {
+            buf_puts(out, " ");
+            text_share(out, c->sums[e].fast[p], c->sums[e].declared);
+            buf_puts(out, " |");
+        }
+        buf_puts(out, "\n");
+    }
 }
 
 static void write_sums(const comparison *c, buf *out)
 {
-    buf_puts(out, "\n| entrant | correct |");
-    for (size_t p = 0; p < AGG_THRESHOLDS; p++)
-        buf_printf(out, " fast_%g |", agg_thresholds[p]);
-    buf_puts(out, " median | geomean, solved by all | wins "
-                  "|\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n");
+    buf_printf(out,
+               "\n| entrant | correct | certified wins | geomean, solved by all (n=%zu) | median "
+               "| best at |\n|---|--:|--:|--:|--:|--:|\n",
+               c->common_speeds);
     for (size_t e = 0; e < c->b->entrant_count; e++)
         write_sum(c, e, out);
+    write_fast(c, out);
     for (size_t i = 0; i < c->row_count; i++)
         if (c->rows[i].is_gemm) {
             buf_puts(out, "\nProblems of category `gemm` are left out of median and geomean.\n");
@@ -368,6 +398,58 @@ static void write_sums(const comparison *c, buf *out)
     buf_printf(out, "\nTies: %zu. Undecided (a speed is missing): %zu. Solved by nobody: %zu.\n",
                c->ties, c->undecided, c->unsolved);
 }
+
+/* ---- cost and quality ---- */
+
+/* Nobody has as many certified wins for less, or more for as little. */
+static bool is_on_frontier(const comparison *c, size_t e)
+{
+    const column_sum *mine = &c->sums[e];
+    for (size_t i = 0; i < c->b->entrant_count; i++) {
+        const column_sum *other = &c->sums[i];
+        double more = (double)other->certified / (double)other->declared -
+                      (double)mine->certified / (double)mine->declared;
+        double dearer =
+            other->cost_usd / (double)other->declared - mine->cost_usd / (double)mine->declared;
+        if (i != e && other->is_cost_known && more >= 0 && dearer <= 0 && (more > 0 || dearer < 0))
+            return false;
+    }
+    return true;
+}
+
+static void write_price(double usd, size_t count, buf *out)
+{
+    if (count == 0)
+        buf_puts(out, " – |");
+    else
+        buf_printf(out, " $%.4f |", usd / (double)count);
+}
+
+static void write_costs(const comparison *c, buf *out)
+{
+    bool any = false;
+    for (size_t e = 0; e < c->b->entrant_count; e++)
+        any = any || c->sums[e].cost_usd > 0 || !c->sums[e].is_cost_known;
+    if (!any)
+        return;
+    buf_puts(out, "\n## Cost and quality\n\nOver the common problems. Frontier: nobody has as many "
+                  "certified wins a task for less money, or more for as little.\n\n"
+                  "| entrant | cost | per correct | per certified win | frontier |\n"
+                  "|---|--:|--:|--:|---|\n");
+    for (size_t e = 0; e < c->b->entrant_count; e++) {
+        const column_sum *s = &c->sums[e];
+        buf_puts(out, "| ");
+        name(c, e, out);
+        buf_printf(out, " | %s$%.4f |", s->is_cost_known ? "" : "≥ ", s->cost_usd);
+        write_price(s->cost_usd, s->correct, out);
+        write_price(s->cost_usd, s->certified, out);
+        buf_puts(out, !s->is_cost_known      ? " cost unknown |\n"
+                      : is_on_frontier(c, e) ? " yes |\n"
+                                             : " no |\n");
+    }
+}
+
+/* ---- pairs ---- */
 
 static void write_ratio(const standing_pair *s, buf *out)
 {
@@ -382,18 +464,52 @@ static void write_ratio(const standing_pair *s, buf *out)
     buf_printf(out, " (n=%zu) |\n", s->both);
 }
 
-static void write_pair(const comparison *c, size_t x, size_t y, buf *out)
+static void write_names(const comparison *c, size_t x, size_t y, buf *out)
 {
-    pair_sum s = sum_pair(c, x, y);
-    const standing_pair *shown = standing_between(c->shown, x, y);
     buf_puts(out, "| ");
     name(c, x, out);
     buf_puts(out, " | ");
     name(c, y, out);
-    buf_printf(out, " | %zu | %zu | %zu | %zu / %zu | %.3g | %+.1f [%+.1f, %+.1f] | ", s.first_wins,
-               s.second_wins, s.neither, shown->only_first, shown->only_second, shown->mcnemar,
-               100 * shown->rate.difference, 100 * shown->rate.low, 100 * shown->rate.high);
+    buf_puts(out, " |");
+}
+
+static void write_difference(const versus_pair *pair, buf *out)
+{
+    buf_printf(out, " %+.1f [%+.1f, %+.1f] | %.3g |", 100 * pair->difference, 100 * pair->low,
+               100 * pair->high, pair->adjusted);
+}
+
+static void write_solved(const comparison *c, size_t x, size_t y, buf *out)
+{
+    const standing_pair *shown = standing_between(c->shown, x, y);
+    write_names(c, x, y, out);
+    buf_printf(out, " %zu / %zu | %.3g |", shown->only_first, shown->only_second, shown->mcnemar);
+    write_difference(&shown->rate, out);
+    buf_puts(out, "\n");
+}
+
+static void write_speeds(const comparison *c, size_t x, size_t y, buf *out)
+{
+    pair_sum s = sum_pair(c, x, y);
+    const standing_pair *shown = standing_between(c->shown, x, y);
+    write_names(c, x, y, out);
+    buf_printf(out, " %zu / %zu / %zu |", s.first_wins, s.second_wins, s.neither);
+    if (c->incomparable != NULL) {
+        buf_puts(out, " – | – | – |\n");
+        return;
+    }
+    write_difference(&shown->wins, out);
+    buf_puts(out, " ");
     write_ratio(shown, out);
+}
+
+typedef void write_pair_fn(const comparison *c, size_t x, size_t y, buf *out);
+
+static void write_each_pair(const comparison *c, write_pair_fn *write, buf *out)
+{
+    for (size_t x = 0; x < c->b->entrant_count; x++)
+        for (size_t y = x + 1; y < c->b->entrant_count; y++)
+            write(c, x, y, out);
 }
 
 static void write_pairs(const comparison *c, buf *out)
@@ -402,21 +518,38 @@ static void write_pairs(const comparison *c, buf *out)
         out,
         "\n## Pairs\n\n"
         "* only first / only second: problems that one solved in any of %zu sample%s and the "
-        "other did not; p: exact McNemar test of these, Holm over all pairs.\n"
-        "* Δ correct: difference of the shares of correct samples, in points, with a 95 %% "
-        "bootstrap interval (problems, then samples; %d resamples).\n"
+        "other did not; McNemar: its exact p, Holm over all pairs.\n"
+        "* Δ correct, Δ certified: differences of the shares of samples, in points, with a 95 %% "
+        "bootstrap interval (problems, then samples; %d resamples) and its p, Holm over all "
+        "pairs.\n"
         "* speed ratio: Hodges-Lehmann estimate of first / second over the problems where both "
         "have a speed, with the 95 %% signed-rank interval (six problems at least).\n"
         "* With %zu common problems a difference of %.0f points is found four times in five; "
         "what is smaller can be there and not show.\n\n",
         c->samples, c->samples == 1 ? "" : "s", VERSUS_RESAMPLES, c->row_count,
         100 * standing_detectable(c->shown));
-    buf_puts(out,
-             "| first | second | first wins | second wins | neither | only first / only second "
-             "| p | Δ correct | speed ratio |\n|---|---|--:|--:|--:|--:|--:|--:|--:|\n");
-    for (size_t x = 0; x < c->b->entrant_count; x++)
-        for (size_t y = x + 1; y < c->b->entrant_count; y++)
-            write_pair(c, x, y, out);
+    buf_puts(out, "| first | second | only first / only second | McNemar | Δ correct | p "
+                  "|\n|---|---|--:|--:|--:|--:|\n");
+    write_each_pair(c, write_solved, out);
+    buf_puts(out, "\n| first | second | better at: first / second / neither | Δ certified | p "
+                  "| speed ratio |\n|---|---|--:|--:|--:|--:|\n");
+    write_each_pair(c, write_speeds, out);
+}
+
+/* ---- kinds of problems ---- */
+
+static size_t *places_of(const comparison *c)
+{
+    size_t *places = xcalloc(c->row_count + 1, sizeof *places);
+    for (size_t i = 0; i < c->row_count; i++)
+        places[i] = c->rows[i].place;
+    return places;
+}
+
+static void write_strata(const comparison *c, buf *out)
+{
+    SCOPED(scoped_free) size_t *places = places_of(c);
+    strata_markdown(&(strata_ask){c->b, c->g, places, c->row_count}, out);
 }
 
 static void write_winner(const comparison *c, const row *r, buf *out)
@@ -453,7 +586,7 @@ static void write_rows(const comparison *c, buf *out)
     }
 }
 
-int compare_markdown(const board *b, buf *out, err *e)
+int compare_markdown(const board *b, const claim_list *claims, buf *out, err *e)
 {
     SCOPED(comparison_fini) comparison c;
     if (compute(b, &c, e) < 0)
@@ -473,7 +606,10 @@ int compare_markdown(const board *b, buf *out, err *e)
         buf_printf(out, "> - speeds decide nothing here: %s.\n", c.incomparable);
     write_sums(&c, out);
     write_pairs(&c, out);
+    write_costs(&c, out);
+    write_strata(&c, out);
     write_rows(&c, out);
+    claimed_markdown(claims->rows, claims->count, out);
     return 0;
 }
 
@@ -487,6 +623,10 @@ static json *sum_json(const comparison *c, size_t e)
     json_set_str(out, "run", c->b->entrants[e].run->row.id);
     json_set_int(out, "declared", (int64_t)s->declared);
     json_set_int(out, "correct", (int64_t)s->correct);
+    json_set_int(out, "certified", (int64_t)s->certified);
+    json_set_real(out, "cost_usd", s->cost_usd);
+    json_set_bool(out, "cost_known", s->is_cost_known);
+    json_set_bool(out, "frontier", s->is_cost_known && is_on_frontier(c, e));
     json *fast = json_new_array();
     for (size_t p = 0; p < AGG_THRESHOLDS; p++) {
         json *one = json_new_object();
@@ -518,6 +658,11 @@ static json *pair_json(const comparison *c, size_t x, size_t y)
     json_set_real(out, "correct_difference", shown->rate.difference);
     json_set_real(out, "correct_low", shown->rate.low);
     json_set_real(out, "correct_high", shown->rate.high);
+    json_set_real(out, "correct_holm", shown->rate.adjusted);
+    json_set_real(out, "certified_difference", shown->wins.difference);
+    json_set_real(out, "certified_low", shown->wins.low);
+    json_set_real(out, "certified_high", shown->wins.high);
+    json_set_real(out, "certified_holm", shown->wins.adjusted);
     json_set_int(out, "both", (int64_t)shown->both);
     json_set_real(out, "ratio", shown->ratio);
     json_set_real(out, "ratio_low", shown->ratio_low);
@@ -556,7 +701,7 @@ static json *row_json(const comparison *c, const row *r)
     return out;
 }
 
-int compare_json(const board *b, buf *out, err *e)
+int compare_json(const board *b, const claim_list *claims, buf *out, err *e)
 {
     SCOPED(comparison_fini) comparison c;
     if (compute(b, &c, e) < 0)
@@ -583,6 +728,11 @@ int compare_json(const board *b, buf *out, err *e)
     json_set_int(root, "samples", (int64_t)c.samples);
     json_set_real(root, "detectable", standing_detectable(c.shown));
     json_set_str(root, "speeds_decide_nothing", c.incomparable);
+    SCOPED(scoped_free) size_t *places = places_of(&c);
+    json *strata = strata_json(&(strata_ask){b, c.g, places, c.row_count});
+    json *claimed = claimed_json(claims->rows, claims->count);
+    json_set(root, "strata", &strata);
+    json_set(root, "claimed", &claimed);
     SCOPED(scoped_free) char *text = json_dump_pretty(root);
     buf_puts(out, text);
     return 0;

@@ -12,11 +12,13 @@
 
 #include "common/buf.h"
 #include "reports/board.h"
+#include "store/claim.h"
 
 /* Speeds closer than this factor are a tie while timing gives no interval. */
 #define COMPARE_TIE 1.05
 
-int compare_markdown(const board *b, buf *out, err *e);
-int compare_json(const board *b, buf *out, err *e);
+/* `claims` stand in a section of their own. */
+int compare_markdown(const board *b, const claim_list *claims, buf *out, err *e);
+int compare_json(const board *b, const claim_list *claims, buf *out, err *e);
 
 #endif

@@ -13,6 +13,7 @@
 #include "common/scoped.h"
 #include "common/stats.h"
 #include "common/xalloc.h"
+#include "reports/agg.h"
 
 /* Tasks come in suite order, so the next problem is at the hint or just after it. */
 size_t grid_find(const grid *self, const char *id, size_t *hint)
@@ -55,6 +56,7 @@ static void count(grid *g, const board *b, grid_cell **of_task)
         if (cell->example == NULL)
             cell->example = t;
         cell->correct += board_task_correct(t) ? 1 : 0;
+        cell->certified += agg_is_certified(t, 1) ? 1 : 0;
         if (is_measured(t)) {
             cell->measured++;
             cell->low = t->ci_low; /* stays only where it is the only one */

@@ -16,6 +16,7 @@
 typedef struct grid_cell {
     const board_task *example; /* its first task; NULL: none */
     size_t correct;
+    size_t certified; /* certified wins: agg_is_certified at p = 1 */
     size_t measured;  /* correct with a speedup */
     double speedup;   /* median of those */
     double low, high; /* of one sample its 95 % interval, of several their quartiles; NaN: none */

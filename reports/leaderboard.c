@@ -9,6 +9,7 @@
 
 #include "common/scoped.h"
 #include "reports/agg.h"
+#include "reports/claimed.h"
 #include "reports/columns.h"
 #include "reports/ranking.h"
 #include "reports/text.h"
@@ -500,6 +501,7 @@ void leaderboard_write(const board *b, bool stable, buf *out)
     put_table(&p, COLUMNS_EFFORT);
     put_table(&p, COLUMNS_CHECKS);
     write_models(&p);
+    claimed_markdown(b->claims.rows, b->claims.count, out);
     buf_puts(out, "\n## Measured on\n");
     write_facts(&p);
     write_tasks(&p);

@@ -11,6 +11,7 @@
 #include "common/json_out.h"
 #include "common/scoped.h"
 #include "reports/agg.h"
+#include "reports/claimed.h"
 #include "reports/ranking.h"
 
 /* ---- JSON ---- */
@@ -446,6 +447,10 @@ void results_json(const board *b, bool stable, buf *out)
     write_member(out, "ranking", &about);
     json *entrants = entrants_json(b, aggs, ranks, stable);
     write_member(out, "entrants", &entrants);
+    if (b->claims.count > 0) {
+        json *claimed = claimed_json(b->claims.rows, b->claims.count);
+        write_member(out, "claimed", &claimed);
+    }
     write_tasks(b, stable, out);
 }
 

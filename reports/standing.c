@@ -17,7 +17,7 @@ static const uint64_t seed = 20261130;
 
 struct standing {
     standing_pair *pairs; /* first < second, entrants * entrants of them for plain indexing */
-    versus *rates;
+    versus *rates, *wins;
     size_t entrants, problems;
 };
 
@@ -82,19 +82,22 @@ standing *standing_create(const standing_input *in)
     self->entrants = in->entrants;
     self->problems = in->problems;
     self->pairs = xcalloc(in->entrants * in->entrants, sizeof *self->pairs);
-    versus_input rates = {.hits = in->correct,
-                          .entrants = in->entrants,
-                          .problems = in->problems,
-                          .samples = in->samples,
-                          .seed = seed};
-    self->rates = versus_create(&rates);
-    assert(self->rates != NULL);
+    versus_input shares = {.hits = in->correct,
+                           .entrants = in->entrants,
+                           .problems = in->problems,
+                           .samples = in->samples,
+                           .seed = seed};
+    self->rates = versus_create(&shares);
+    shares.hits = in->certified;
+    self->wins = versus_create(&shares);
+    assert(self->rates != NULL && self->wins != NULL);
     for (size_t a = 0; a < in->entrants; a++)
         for (size_t b = a + 1; b < in->entrants; b++) {
             standing_pair *pair = pair_at(self, a, b);
             count_solved(in, a, b, pair);
             compare_speeds(in, a, b, pair);
             pair->rate = versus_between(self->rates, a, b);
+            pair->wins = versus_between(self->wins, a, b);
         }
     adjust(self);
     return self;
@@ -105,6 +108,7 @@ void standing_destroy(standing **self)
     if (*self == NULL)
         return;
     versus_destroy(&(*self)->rates);
+    versus_destroy(&(*self)->wins);
     free((*self)->pairs);
     free(*self);
     *self = NULL;

@@ -16,10 +16,10 @@
 
 #include "common/versus.h"
 
-/* What entrants did at [entrant * problems + problem]: how many of the samples were correct, and the median
- * speedup of these, NaN without one. */
+/* What entrants did at [entrant * problems + problem]: how many of the samples were correct and how many are
+ * certified wins, and the median speedup of the correct ones, NaN without one. */
 typedef struct standing_input {
-    const uint32_t *correct;
+    const uint32_t *correct, *certified;
     const double *speedup;
     size_t entrants, problems, samples;
 } standing_input;
@@ -29,6 +29,7 @@ typedef struct standing_pair {
         only_second;  /* problems that one solved (any sample) and the other did not */
     double mcnemar;   /* p, adjusted */
     versus_pair rate; /* difference of the pass rates */
+    versus_pair wins; /* difference of the shares of certified wins */
     size_t both;      /* problems where both have a speed */
     double ratio, ratio_low,
         ratio_high; /* first / second, 95 %; the interval is NaN for both < 6 */

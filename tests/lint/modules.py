@@ -32,6 +32,7 @@ SHARED_HEADER = {
     "agent-node/emulator/load.c": "agent-node/emulator/exec.h",
     "agent-node/emulator/warp.c": "agent-node/emulator/exec.h",
     "coordinator/cmd_*.c": "coordinator/cmd.h",
+    "reports/import_*.c": "reports/import.h",
     "*/main.c": None,
 }
 MODULES = re.compile(r"Modules:((?:\s+(?:\*\s+)?[a-z0-9_]+)+)")

@@ -186,6 +186,21 @@ static void problems_are_drawn_again(void **state)
     assert_true(near(pair.low, 14.0 / 40) && near(pair.high, 26.0 / 40));
 }
 
+/* Five problems to none are no proof (exact test: 2/32), six are (2/64), whatever resamples say. */
+static void few_problems_prove_nothing(void **state)
+{
+    (void)state;
+    for (size_t won = 4; won <= 6; won++) {
+        uint32_t hits[2 * PROBLEMS] = {0};
+        for (size_t p = 0; p < won; p++)
+            hits[p] = SAMPLES;
+        SCOPED(versus_destroy) versus *v = compare(hits, 2);
+        versus_pair pair = versus_between(v, 0, 1);
+        assert_true(pair.low > 0 && pair.p >= 2.0 / (double)(1U << won));
+        assert_int_equal(versus_ranks(v)[1].rank, won < 6 ? 1 : 2);
+    }
+}
+
 /* Entrants of one strength: a difference is claimed in at most 5 % of suites, within what 100 suites can
  * tell (binomial, 99.9 %: at most 13). */
 static void chance_rarely_wins(void **state)
@@ -232,6 +247,7 @@ int main(void)
         cmocka_unit_test(the_order_of_entrants_changes_nothing),
         cmocka_unit_test(samples_are_drawn_as_a_binomial),
         cmocka_unit_test(problems_are_drawn_again),
+        cmocka_unit_test(few_problems_prove_nothing),
         cmocka_unit_test(chance_rarely_wins),
         cmocka_unit_test(one_entrant_is_first_and_none_is_nothing),
     };

@@ -31,7 +31,8 @@ static void cells_hold_the_median_of_measured_samples(void **state)
            "reason, device_kind) SELECT id || 'c', run, kind, problem, entrant, 2, spec, state, "
            "'wrong', 'not correct', device_kind FROM task WHERE id = 'run-cuda-add-gold-0'");
     const char *const runs[] = {"run-newer", "run-cuda"};
-    SCOPED(board_destroy) board *b = board_read(f->db, &(board_ask){runs, 2, NULL}, NULL);
+    SCOPED(board_destroy)
+    board *b = board_read(f->db, &(board_ask){.runs = runs, .run_count = 2}, NULL);
     SCOPED(grid_destroy) grid *g = grid_create(b);
     assert_int_equal(g->problem_count, 4);
     assert_int_equal(g->entrant_count, 3);
@@ -59,7 +60,8 @@ static void a_problem_that_an_entrant_lacks_is_an_empty_cell(void **state)
     filled_cuda(f);
     filled_partial(f); /* only problem add */
     const char *const runs[] = {"run-part", "run-cuda"};
-    SCOPED(board_destroy) board *b = board_read(f->db, &(board_ask){runs, 2, NULL}, NULL);
+    SCOPED(board_destroy)
+    board *b = board_read(f->db, &(board_ask){.runs = runs, .run_count = 2}, NULL);
     SCOPED(grid_destroy) grid *g = grid_create(b);
     assert_int_equal(g->problem_count, 4);
     assert_non_null(grid_at(g, 0, 0)->example);

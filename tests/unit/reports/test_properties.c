@@ -362,7 +362,7 @@ static void twins_share_a_rank_and_win_nothing(void **state)
         SCOPED(made_destroy) made *m = made_create(&ask);
         SCOPED(buf_fini) buf out = {0};
         buf_init(&out, MAX);
-        assert_int_equal(compare_json(&m->board, &out, NULL), 0);
+        assert_int_equal(compare_json(&m->board, &(claim_list){0}, &out, NULL), 0);
         SCOPED(json_destroy)
         json *root = json_parse_tree(buf_text(&out), out.size, "compare.json", NULL);
         const json *pair = json_at(json_get(root, "pairs"), 0);

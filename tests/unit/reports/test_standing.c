@@ -21,7 +21,7 @@ static bool near(double a, double b)
 }
 
 typedef struct made {
-    uint32_t correct[ENTRANTS * PROBLEMS];
+    uint32_t correct[ENTRANTS * PROBLEMS], certified[ENTRANTS * PROBLEMS];
     double speedup[ENTRANTS * PROBLEMS];
 } made;
 
@@ -29,9 +29,10 @@ typedef struct made {
  * last 8, has no speed, and each with one sample of two only. */
 static void fill(made *m)
 {
-    *m = (made){{0}, {0}};
+    *m = (made){{0}, {0}, {0}};
     for (size_t p = 0; p < PROBLEMS; p++) {
         m->correct[p] = SAMPLES;
+        m->certified[p] = p < 15 ? SAMPLES : 0;
         m->correct[PROBLEMS + p] = p < 12 ? SAMPLES : 0;
         m->correct[2 * PROBLEMS + p] = p >= 12 ? 1 : 0;
         m->speedup[p] = 2.0 + (double)p;
@@ -42,7 +43,8 @@ static void fill(made *m)
 
 static standing *stand(const made *m)
 {
-    return standing_create(&(standing_input){m->correct, m->speedup, ENTRANTS, PROBLEMS, SAMPLES});
+    return standing_create(
+        &(standing_input){m->correct, m->certified, m->speedup, ENTRANTS, PROBLEMS, SAMPLES});
 }
 
 static void what_one_solved_and_the_other_not_is_tested(void **state)
@@ -57,6 +59,7 @@ static void what_one_solved_and_the_other_not_is_tested(void **state)
     /* 2 / 2^8, the second smallest of three: twice */
     assert_true(near(pair->mcnemar, 2 * 2.0 / 256));
     assert_true(near(pair->rate.difference, 0.4) && pair->rate.low > 0);
+    assert_true(near(pair->wins.difference, 0.75) && pair->wins.low > 0);
     pair = standing_between(s, 1, 2);
     assert_int_equal(pair->only_first, 12);
     assert_int_equal(pair->only_second, 8);
