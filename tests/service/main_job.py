@@ -85,6 +85,43 @@ def test_scripted_outcomes_reach_the_board(place):
                    "argmax_fp32": "ok"}, got)
 
 
+def spans(agrees=True):
+    return {"unavailable": None, "event_ms": 0.055, "span_ms": 0.05, "busy_ms": 0.05, "floor_event_ms": 0.006,
+            "floor_span_ms": 0.001, "nodes": 1, "calls": 1, "agrees": agrees}
+
+
+def test_what_bounds_a_kernel_reaches_its_repair_and_the_board(place):
+    profile = {"spans": spans(), "baseline": spans(), "library": None, "kernels": [],
+               "counters": {"unavailable": None, "chip": "GH100", "passes": 14,
+                            "values": {"memory_pct": 81.5, "dram_pct": 40, "sm_pct": 12, "load_sectors": 3200,
+                                       "load_requests": 100}}}
+    fake = place.write("fake.json", {"default": {"candidate_ms": [0.05], "baselines": {"eager": [0.02]},
+                                                 "profile": profile}})
+    model = place.mock([{"gold": True}])
+    exits(place.run("eval", "--suite", "internal", "--model-id", model, "--fake", fake, "--only", "silu_fp16"), 0)
+    task = place.results()["tasks"][0]
+    expect(task["profile"]["bound"] == "memory" and task["profile"]["status"] == "measured", task)
+    expect(task["lineage"][0]["kept"] and task["lineage"][0]["bound"] == "memory", task["lineage"])
+    shown = place.run("inspect", task["task"], "--json", device=None, out=False)
+    exits(shown, 0)
+    told = json.loads(shown.stdout)
+    expect(told["result"]["profile"]["derived"]["sectors_a_load"] == 32, told["result"])
+    prompt = next(call["prompt"] for call in told["calls"] if call["stage"] == "performance")
+    pack = place.dir / "pack"
+    exits(place.run("evidence", "pack", task["run"], "--out", pack, device=None, out=False), 0)
+    text = (pack / "blobs" / prompt).read_text()
+    expect("it is bound by memory: move fewer bytes" in text and "loads 32.0" in text, text)
+
+
+def test_clocks_that_disagree_leave_no_verdict(place):
+    profile = {"spans": spans(False), "baseline": spans(), "library": None, "kernels": [],
+               "counters": {"unavailable": "not asked for", "values": {}}}
+    fake = place.write("fake.json", {"default": {"candidate_ms": [0.01], "profile": profile}})
+    exits(place.run("eval", "--suite", "internal", "--model-id", "gold", "--fake", fake, "--only", "silu_fp16"), 0)
+    rows = place.rows("SELECT verdict, verdict_reason FROM task WHERE kind = 'synthesize'")
+    expect(rows == [("inconclusive", "timing_suspect")], rows)
+
+
 def test_a_runner_that_really_crashes_costs_one_candidate(place):
     fake = place.write("fake.json", {"problems": {"vector_add_fp32": {"crash": True}}})
     exits(place.run("eval", "--suite", "internal", "--model-id", "gold", "--fake", fake, "--only", PROBLEMS), 0)

@@ -273,12 +273,17 @@ static bool has_counters(const cupti_api *cupti, char *why, size_t size)
     return cupti->has_counters;
 }
 
-bool counters_collect(const counters_job *job, counters_result *out, char *why, size_t size)
+static void clear(counters_result *out)
 {
-    collection c = {.job = job, .cupti = job->cupti, .why = why, .size = size};
     *out = (counters_result){.chip = ""};
     for (size_t i = 0; i < COUNTERS_MAX; i++)
         out->values[i] = (double)NAN;
+}
+
+bool counters_collect(const counters_job *job, counters_result *out, char *why, size_t size)
+{
+    collection c = {.job = job, .cupti = job->cupti, .why = why, .size = size};
+    clear(out);
     if (!has_counters(job->cupti, why, size))
         return false;
     size_t planned = 0;
@@ -289,16 +294,16 @@ bool counters_collect(const counters_job *job, counters_result *out, char *why, 
     return done;
 }
 
-bool counters_plan(const struct cupti_api *cupti, const char *chip, const char *const *names,
-                   size_t count, bool *has, size_t *passes, char *why, size_t size)
+bool counters_plan(const counters_job *job, const char *chip, counters_result *out, char *why,
+                   size_t size)
 {
-    collection c = {.cupti = cupti, .why = why, .size = size};
-    if (!has_counters(cupti, why, size))
+    collection c = {.job = job, .cupti = job->cupti, .why = why, .size = size};
+    clear(out);
+    if (!has_counters(job->cupti, why, size))
         return false;
-    bool done = configure(&c, chip, names, count, passes);
-    memset(has, 0, count * sizeof *has);
+    bool done = configure(&c, chip, job->names, job->count, &out->passes);
     for (size_t i = 0; done && i < c.count; i++)
-        has[c.places[i]] = true;
+        out->values[c.places[i]] = 0;
     collection_fini(&c);
     return done;
 }

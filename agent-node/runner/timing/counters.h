@@ -41,9 +41,9 @@ typedef struct counters_result {
 
 bool counters_collect(const counters_job *job, counters_result *out, char *why, size_t size);
 
-/* counters_plan says without a device how many passes a chip's configuration of these metrics has, and
- * which of them it has (`has`, count entries). */
-bool counters_plan(const struct cupti_api *cupti, const char *chip, const char *const *names,
-                   size_t count, bool *has, size_t *passes, char *why, size_t size);
+/* counters_plan says without a device what `chip` has of the job's metrics (a value of 0, else NaN) and
+ * how many passes they take. Only cupti, names and count of the job are looked at. */
+bool counters_plan(const counters_job *job, const char *chip, counters_result *out, char *why,
+                   size_t size);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,14 +231,16 @@ static void every_metric_is_there_on_the_chips_we_know(void **state)
     if (!cupti_api_open(&api, NULL, 13000, why, sizeof why) || !api.has_counters)
         skip();
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        bool has[NAMES];
-        size_t passes = 0, lacks = 0;
-        if (!counters_plan(&api, rows[i].chip, names, NAMES, has, &passes, why, sizeof why))
+        const counters_job job = {.cupti = &api, .names = names, .count = NAMES};
+        counters_result r;
+        size_t lacks = 0;
+        if (!counters_plan(&job, rows[i].chip, &r, why, sizeof why))
             fail_msg("%s: %s", rows[i].chip, why);
         for (size_t k = 0; k < NAMES; k++)
-            lacks += !has[k];
+            if (isnan(r.values[k]))
+                lacks++;
         assert_int_equal(lacks, rows[i].lacks);
-        assert_in_range(passes, 1, rows[i].passes);
+        assert_in_range(r.passes, 1, rows[i].passes);
     }
 }
 
@@ -247,17 +250,17 @@ static void a_metric_that_is_none_is_left_out(void **state)
     static const char *const some[] = {"no__such_metric.sum", "dram__bytes_read.sum"};
     cupti_api api;
     char why[300] = "";
-    bool has[2];
-    size_t passes = 0;
+    counters_result r;
+    counters_job job = {.cupti = &api, .names = some, .count = 2};
     if (!cupti_api_open(&api, NULL, 13000, why, sizeof why) || !api.has_counters)
         skip();
-    assert_true(counters_plan(&api, "GH100", some, 2, has, &passes, why, sizeof why));
-    assert_false(has[0]);
-    assert_true(has[1]);
-    assert_false(counters_plan(&api, "GH100", some, 1, has, &passes, why, sizeof why));
-    assert_string_equal(why, "the chip has none of the metrics");
-    assert_false(counters_plan(&api, "NO100", some, 2, has, &passes, why, sizeof why));
+    assert_true(counters_plan(&job, "GH100", &r, why, sizeof why));
+    assert_true(isnan(r.values[0]) && r.values[1] == 0);
+    assert_false(counters_plan(&job, "NO100", &r, why, sizeof why));
     assert_non_null(strstr(why, "cuptiProfilerHostInitialize: CUPTI_ERROR"));
+    job.count = 1;
+    assert_false(counters_plan(&job, "GH100", &r, why, sizeof why));
+    assert_string_equal(why, "the chip has none of the metrics");
 }
 
 int main(void)
