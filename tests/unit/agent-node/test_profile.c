@@ -124,12 +124,11 @@ static void words_say_what_counts(void **state)
         "DRAM moved 4 MB, 2.00 times the 2 MB",
         "loads 32.0 (4 when",
         "30 % of shared memory passes are bank conflicts",
-        "265 blocks of 256 threads, 96 registers a thread, 1024 bytes of shared memory a block; 2 "
-        "blocks fit on a multiprocessor at once (25 % of its warps, limited by registers); 16 "
-        "bytes of local memory a thread",
+        "265 blocks of 256 threads, 96 registers a thread, 1024 bytes of shared memory a block",
+        "2 blocks fit on a multiprocessor at once (25 % of its warps, limited by registers)",
+        "16 bytes of local memory a thread",
         "it holds 12 % of the warps it could; on average it works 50 % of the time",
-        "Warps that wait, on average, when one is issued: long_scoreboard 7.2, barrier 1.5, wait "
-        "0.8."};
+        "when one is issued: long_scoreboard 7.2, barrier 1.5, wait 0.8."};
     SCOPED(scoped_free)
     char *text = profile_make(RECORD(SPANS("true"), KERNELS, COUNTERS), NULL, &facts);
     SCOPED(buf_fini) buf words;
