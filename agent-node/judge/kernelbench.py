@@ -33,6 +33,7 @@ REDUCTION_MAX = 1024  # honest kernels add in parts: no longer chain is allowed 
 NAME_MAX = 63
 RESERVED = {"sm_count", "cc", "on_emu", "ceil_div", "min", "max", "next_pow2"}
 SCALARS_MAX = 2 ** 53
+PACKAGES = "/opt/ce-judge"  # where scripts/deps puts what files import beside torch
 FACTORIES = frozenset("""rand randn randint randperm zeros ones empty full arange eye tensor as_tensor
 normal bernoulli tril_indices triu_indices empty_strided logspace""".split())
 DRAWS = frozenset(("rand", "randn", "rand_like", "randn_like"))
@@ -273,7 +274,9 @@ RULES = {"max_pool3d": _max_pool3d, "max_pool3d_with_indices": _max_pool3d,
 
 
 def supply():
-    """A name that PyTorch 1.13 lacks and files call."""
+    """What files call or import and this interpreter may lack."""
+    if PACKAGES not in sys.path:
+        sys.path.append(PACKAGES)
     functional = torch.nn.functional
     if not hasattr(functional, "scaled_dot_product_attention"):
         functional.scaled_dot_product_attention = _plain_attention

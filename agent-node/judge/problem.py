@@ -82,6 +82,7 @@ class Problem:
         # torch.compile and tracebacks read the source through linecache: it may exist nowhere else.
         linecache.cache[self.file] = (len(text), None, text.splitlines(True), self.file)
         sys.modules[module.__name__] = module
+        kernelbench.supply()
         try:
             exec(compile(text, self.file, "exec"), module.__dict__)
         except SyntaxError as fault:

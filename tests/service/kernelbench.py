@@ -74,6 +74,30 @@ def test_a_copy_of_the_input_is_refused(place):
     expect(task["outcome"] == "wrong", task)
 
 
+def test_export_is_what_kernelbench_reads(place):
+    done = place.run("eval", "--suite", "kernelbench", "--root", ROOT, "--suites", SUITES, "--model-id", "gold",
+                     "--only", "1/1,1/7,2/1", device="fake")
+    exits(done, 0)
+    exported = place.dir / "export"
+    exits(place.run("export", "latest", "--out", exported, out=False), 0)
+    folders = {path.name.rsplit("_", 1)[1]: path for path in (exported / "runs").iterdir()}
+    expect(sorted(folders) == ["level1", "level2"], folders)
+    rows = json.loads((folders["level1"] / "eval_results.json").read_text())
+    expect(list(rows) == ["1", "7"] and all(len(row) == 1 for row in rows.values()), rows)
+    timing, = (exported / "results/timing").iterdir()
+    base = json.loads((timing / "baseline_time_ce_fastest.json").read_text())
+    expect(list(base["level1"]) == ["1_Rectifier.py", "7_Row_softmax.py"], base)
+    # KernelBench's definition: of the problems with a baseline, those right and more than p times faster.
+    factors = [base["level1"][name]["mean"] / rows[name.split("_")[0]][0]["runtime"] for name in base["level1"]]
+    told = json.loads((folders["level1"] / "analysis.json").read_text())
+    for p, share in told["fast_p"].items():
+        expect(share == sum(f > float(p) for f in factors) / len(factors), told, factors)
+    kernel = (folders["level1"] / "level_1_problem_1_sample_0_kernel.py").read_text()
+    values = {}
+    exec(kernel, values)  # data only
+    expect("__global__" in values["SOURCE"] and json.loads(values["PLAN"])["kernels"], kernel)
+
+
 def test_what_is_missing_is_said(place):
     done = checked(place, "suite", "list", "kernelbench", "--root", place.dir, code=2)
     expect("there is neither level1 nor KernelBench/level1" in done.stderr, done.stderr)

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: MIT
+import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.softmax(x, dim=1)
+
+
+def get_inputs():
+    return [torch.rand(33, 700)]
+
+
+def get_init_inputs():
+    return []
