@@ -69,6 +69,12 @@ static void on_cancel(void *arg, const char *task)
     tasks_cancel(self->tasks, task);
 }
 
+static void on_claim(void *arg)
+{
+    node *self = arg;
+    tasks_claim(self->tasks);
+}
+
 static void on_drain(void *arg, int how)
 {
     node *self = arg;
@@ -163,15 +169,18 @@ static int open_session(node *self, err *e)
 {
     SCOPED(json_destroy) json *software = host_json(CE_VERSION);
     self->software = json_dump(software);
-    session_options options = {
-        .coordinator = self->settings.coordinator,
-        .key = self->settings.key != NULL ? &self->key : NULL,
-        .node = self->name,
-        .slots = self->settings.slots,
-        .software = self->software,
-        .devices = self->devices,
-        .device_count = list_devices(self),
-        .events = {.lease = on_lease, .cancel = on_cancel, .drain = on_drain, .arg = self}};
+    session_options options = {.coordinator = self->settings.coordinator,
+                               .key = self->settings.key != NULL ? &self->key : NULL,
+                               .node = self->name,
+                               .slots = self->settings.slots,
+                               .software = self->software,
+                               .devices = self->devices,
+                               .device_count = list_devices(self),
+                               .events = {.lease = on_lease,
+                                          .cancel = on_cancel,
+                                          .claim = on_claim,
+                                          .drain = on_drain,
+                                          .arg = self}};
     self->session = session_create(&options, e);
     if (self->session == NULL) {
         return -1;

@@ -5,7 +5,9 @@
  * and keeps those that want an answer in a list until a message names their number. Registration is a
  * small state machine: hello is repeated until welcome; a refusal with ERR_NOT_FOUND means "register
  * again", any other refusal ends the node. When the coordinator's instance changes, or it does not know
- * the node any more, every lease is void: every task is cancelled and pending calls fail.
+ * the node any more, tasks go on: after the welcome each is claimed, and what was sent without an answer
+ * goes out again in its order. That list also keeps blobs, which nobody answers, until a later record is
+ * acknowledged: then they are committed too. A claim that is refused comes back as cancel.
  *
  * SPDX-License-Identifier: MIT */
 #include "agent-node/session.h"
@@ -18,6 +20,7 @@
 #include <unistd.h>
 
 #include "agent-node/handshake.h"
+#include "agent-node/item.h"
 #include "common/clock.h"
 #include "common/id.h"
 #include "common/log.h"
@@ -29,31 +32,19 @@
 
 enum { HELLO_EVERY_MS = 1000, TICK_MS = 250, RESEND_MS = 20, BEAT_DEFAULT_MS = 1000 };
 
-/* A message on its way out. */
-typedef struct session_ticket {
-    message m;
-    bool wants_answer;
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    bool done;      /* answered, failed or given up */
-    bool abandoned; /* the caller timed out: whoever finishes it frees it */
-    message answer;
-    err failure;                 /* code 0: answered */
-    struct session_ticket *next; /* in the pending list */
-} item;
-
 struct session {
     session_options options;
     char instance[ID_TEXT];        /* ours */
     char coordinator[ID_TEXT + 8]; /* its instance; "" before welcome */
     sock_ctx *ctx;
-    sock *main;    /* everything but beats */
-    loop *events;  /* of the loop thread */
-    queue *outbox; /* item * */
-    item *stuck;   /* popped, but the socket took it not yet */
-    item *pending; /* sent, answer outstanding; loop thread only */
-    uint64_t seq;  /* last used */
+    sock *main;     /* everything but beats */
+    loop *events;   /* of the loop thread */
+    queue *outbox;  /* item * */
+    item *stuck;    /* popped, but the socket took it not yet */
+    sent_list sent; /* not known to be committed; loop thread only */
+    uint64_t seq;   /* last used */
     bool registered;
+    bool lapsed;   /* the coordinator does not know what we have */
     bool unsaid;   /* a hello is due: the socket had no connection yet */
     bool draining; /* asks for nothing more */
     bool failed;   /* refused for good: `failure` says why */
@@ -69,104 +60,6 @@ struct session {
     pthread_t beats;
     bool beats_started;
 };
-
-/* ---- items ---- */
-
-static item *item_create(message *m, bool wants_answer)
-{
-    item *self = xcalloc(1, sizeof(*self));
-    self->m = *m;
-    memset(m, 0, sizeof(*m));
-    self->wants_answer = wants_answer;
-    pthread_mutex_init(&self->lock, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&self->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
-    return self;
-}
-
-static void item_free(item *self)
-{
-    message_fini(&self->m);
-    message_fini(&self->answer);
-    pthread_cond_destroy(&self->changed);
-    pthread_mutex_destroy(&self->lock);
-    free(self);
-}
-
-/* Ends an item: wakes its caller, or frees it when nobody waits. answer may be NULL. */
-static void item_finish(item *self, message *answer, const err *failure)
-{
-    pthread_mutex_lock(&self->lock);
-    self->done = true;
-    if (answer != NULL) {
-        self->answer = *answer;
-        memset(answer, 0, sizeof(*answer));
-    }
-    if (failure != NULL) {
-        self->failure = *failure;
-    }
-    bool nobody = self->abandoned || !self->wants_answer;
-    pthread_cond_signal(&self->changed);
-    pthread_mutex_unlock(&self->lock);
-    if (nobody) {
-        item_free(self);
-    }
-}
-
-static err gone(void)
-{
-    err why;
-    err_set(&why, ERR_UNAVAILABLE, "the node is leaving its coordinator");
-    return why;
-}
-
-static void item_drop(void *pointer)
-{
-    err why = gone();
-    item_finish(pointer, NULL, &why);
-}
-
-/* Waits for the end of an item; frees it unless it was abandoned. */
-static int item_wait(item *self, message *answer, err *e)
-{
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += SESSION_ANSWER_MS / 1000;
-    pthread_mutex_lock(&self->lock);
-    while (!self->done && pthread_cond_timedwait(&self->changed, &self->lock, &until) == 0) {
-    }
-    bool done = self->done;
-    self->abandoned = !done;
-    pthread_mutex_unlock(&self->lock);
-    if (!done) {
-        return err_set(e, ERR_TIMEOUT, "the coordinator did not answer within %d s",
-                       SESSION_ANSWER_MS / 1000);
-    }
-    int rc = 0;
-    if (self->failure.code != ERR_NONE) {
-        if (e != NULL) {
-            *e = self->failure;
-        }
-        rc = -1;
-    } else {
-        *answer = self->answer;
-        memset(&self->answer, 0, sizeof(self->answer));
-    }
-    item_free(self);
-    return rc;
-}
-
-static void fail_pending(session *self, const err *why)
-{
-    while (self->pending != NULL) {
-        item *first = self->pending;
-        self->pending = first->next;
-        item_finish(first, NULL, why);
-    }
-}
 
 /* ---- sending (loop thread) ---- */
 
@@ -188,19 +81,37 @@ static bool send_item(session *self, item *next)
         item_finish(next, NULL, &why);
         return true;
     }
-    if (!next->wants_answer) {
+    if (!next->wants_answer && !item_is_blob(next)) {
         item_free(next);
         return true;
     }
-    next->next = self->pending;
-    self->pending = next;
+    sent_add(&self->sent, next);
     return true;
+}
+
+/* Everything that was not answered goes out again, before what waits in the queue. */
+static void send_again(session *self)
+{
+    item *old = self->sent.first;
+    self->sent = (sent_list){.first = NULL, .end = &self->sent.first};
+    while (old != NULL) {
+        item *next = old->next;
+        if (!send_item(self, old)) {
+            self->lapsed = true; /* the connection broke again: once more after the next welcome */
+            for (; old != NULL; old = next) {
+                next = old->next;
+                sent_add(&self->sent, old);
+            }
+            return;
+        }
+        old = next;
+    }
 }
 
 static void flush_outbox(void *arg)
 {
     session *self = arg;
-    for (;;) {
+    while (self->registered && !self->lapsed) { /* else what was sent before goes first */
         item *next = self->stuck != NULL ? self->stuck : queue_pop(self->outbox, 0);
         self->stuck = NULL;
         if (next == NULL) {
@@ -278,27 +189,22 @@ static void end_with(session *self, const err *why)
     loop_stop(self->events);
 }
 
-/* Every lease is gone: tasks are cancelled first, so that none of them tells of its failed call. */
-static void void_leases(session *self, const char *text)
-{
-    err why;
-    err_set(&why, ERR_UNAVAILABLE, "%s", text);
-    self->options.events.cancel(self->options.events.arg, NULL);
-    fail_pending(self, &why);
-}
-
 static void on_welcome(void *arg, const peer_id *from, message *m)
 {
     (void)from;
     session *self = arg;
     const char *instance = m->body.welcome.instance;
-    if (self->coordinator[0] != '\0' && strcmp(self->coordinator, instance) != 0) {
-        void_leases(self, "the coordinator was restarted: this lease is void");
-    }
+    self->lapsed |= self->coordinator[0] != '\0' && m->body.welcome.fresh;
     snprintf(self->coordinator, sizeof(self->coordinator), "%s", instance);
     atomic_store(&self->beat_ms, m->body.welcome.beat_ms);
     self->registered = true;
     log_line(LOG_INFO, "session", "registered with %s", self->options.coordinator);
+    if (self->lapsed) {
+        self->lapsed = false;
+        self->options.events.claim(self->options.events.arg);
+        send_again(self);
+        flush_outbox(self);
+    }
     pull(self);
 }
 
@@ -307,7 +213,6 @@ static void on_refused(void *arg, const peer_id *from, message *m)
     (void)from;
     session *self = arg;
     if (m->body.refused.code == ERR_NOT_FOUND) {
-        void_leases(self, "the coordinator does not know this node any more: this lease is void");
         self->registered = false;
         say_hello(self);
         return;
@@ -348,18 +253,6 @@ static void on_drain(void *arg, const peer_id *from, message *m)
     self->options.events.drain(self->options.events.arg, (int)m->body.drain.how);
 }
 
-static item *take_pending(session *self, int64_t ref)
-{
-    for (item **link = &self->pending; *link != NULL; link = &(*link)->next) {
-        if ((int64_t)(*link)->m.seq == ref) {
-            item *found = *link;
-            *link = found->next;
-            return found;
-        }
-    }
-    return NULL;
-}
-
 /* What answers a message when all is well. */
 static message_type answer_type(message_type asked)
 {
@@ -375,8 +268,12 @@ static message_type answer_type(message_type asked)
 /* Ends the call that message `ref` was; m is NULL when it failed. */
 static void answer(session *self, int64_t ref, message *m, const err *failure)
 {
-    item *found = take_pending(self, ref);
+    item *found = sent_answered(&self->sent, ref);
     err odd;
+    bool record = found != NULL && m != NULL && m->type == MSG_ACK;
+    if (record && found->m.type != MSG_RESERVE && found->m.type != MSG_SETTLE) {
+        sent_forget_blobs(&self->sent, (uint64_t)ref);
+    }
     if (found != NULL && m != NULL && m->type != answer_type(found->m.type)) {
         err_set(&odd, ERR_PROTOCOL, "the coordinator answered %s with %s",
                 message_name(found->m.type), message_name(m->type));
@@ -586,8 +483,8 @@ static void leave(session *self)
     if (self->registered) {
         say_bye(self);
     }
-    err why = gone();
-    fail_pending(self, &why);
+    err why = item_gone();
+    sent_fail(&self->sent, &why);
     for (item *left = self->stuck; left != NULL; left = queue_pop(self->outbox, 0)) {
         item_finish(left, NULL, &why);
     }
@@ -616,6 +513,7 @@ session *session_create(const session_options *options, err *e)
     self->options = *options;
     self->handshake = (handshake){.coordinator = options->coordinator, .key = options->key};
     self->wake = -1;
+    self->sent.end = &self->sent.first;
     id_new(self->instance);
     atomic_store(&self->tick, clock_mono_ms());
     atomic_store(&self->beat_ms, BEAT_DEFAULT_MS);
@@ -677,6 +575,20 @@ void session_stop(session *self)
     wake(self);
 }
 
+void session_claim(session *self, const char *task, int64_t token)
+{
+    message m;
+    err why;
+    message_init(&m, MSG_CLAIM);
+    message_set_str(&m.body.claim.task, task);
+    m.body.claim.token = token;
+    if (transmit(self, &m, &why) != 0) {
+        log_err(LOG_WARN, "session", &why, "cannot claim a task yet");
+        self->lapsed = true;
+    }
+    message_fini(&m);
+}
+
 void session_drain(session *self)
 {
     self->draining = true;
@@ -699,7 +611,7 @@ static int enqueue(session *self, item *out, int64_t timeout_ms, err *e)
     }
     item_free(out);
     if (e != NULL) {
-        *e = why.code == ERR_CONFLICT ? gone() : why;
+        *e = why.code == ERR_CONFLICT ? item_gone() : why;
     }
     return -1;
 }
@@ -731,13 +643,7 @@ void session_forget(session_ticket **ticket)
     if (self == NULL) {
         return;
     }
-    pthread_mutex_lock(&self->lock);
-    bool done = self->done;
-    self->abandoned = true;
-    pthread_mutex_unlock(&self->lock);
-    if (done) {
-        item_free(self);
-    }
+    item_abandon(self);
 }
 
 int session_call(session *self, message *m, message *reply, err *e)

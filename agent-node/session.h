@@ -8,7 +8,9 @@
  *            any thread; the callbacks run on the loop thread and must not block.
  * Errors:    session_run fails when the coordinator refuses the node for good. A call fails with the
  *            coordinator's own code (ERR_CONFLICT: the lease is not ours any more), ERR_TIMEOUT, or
- *            ERR_UNAVAILABLE when the session ends or the coordinator was replaced.
+ *            ERR_UNAVAILABLE when the session ends. A coordinator that forgot the node or was restarted is
+ *            told which tasks are here and gets again what it did not answer: callers notice nothing
+ *            unless it has given their task to somebody else.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef CE_AGENT_NODE_SESSION_H
@@ -18,11 +20,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent-node/item.h"
 #include "common/err.h"
 #include "wire/curve.h"
 #include "wire/message.h"
 
-enum { SESSION_QUEUE = 1024, SESSION_ANSWER_MS = 120000 };
+enum { SESSION_QUEUE = 1024, SESSION_ANSWER_MS = ITEM_ANSWER_MS };
 
 typedef struct session session;
 
@@ -30,6 +33,7 @@ typedef struct session session;
 typedef struct session_events {
     void (*lease)(void *arg, message *lease);    /* may move the body out */
     void (*cancel)(void *arg, const char *task); /* NULL: every task */
+    void (*claim)(void *arg);                    /* session_claim every task that is still wanted */
     void (*drain)(void *arg, int how);           /* messages.def says which is which */
     void *arg;
 } session_events;
@@ -52,6 +56,8 @@ void session_destroy(session **self);
 int session_run(session *self, err *e);
 /* session_stop ends session_run from any thread or from a signal descriptor's handler. */
 void session_stop(session *self);
+/* session_claim tells the coordinator that a task is still here. Only while events.claim runs. */
+void session_claim(session *self, const char *task, int64_t token);
 /* session_drain: no further tasks are asked for. For the loop thread. */
 void session_drain(session *self);
 /* session_watch calls fn on the loop thread whenever fd is readable. */

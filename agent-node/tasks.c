@@ -201,6 +201,16 @@ static void refuse(const tasks *self, const struct msg_lease *lease, const char 
     }
 }
 
+void tasks_claim(tasks *self)
+{
+    for (size_t i = 0; i < self->slot_count; i++) {
+        const task *t = &self->slot[i];
+        if (atomic_load(&t->used) && !atomic_load(&t->finished) && !atomic_load(&t->cancelled)) {
+            session_claim(self->parts.session, t->lease.body.lease.task, t->lease.body.lease.token);
+        }
+    }
+}
+
 void tasks_drain(tasks *self, int how)
 {
     if (how <= atomic_load(&self->draining)) {

@@ -18,6 +18,8 @@ typedef struct tasks tasks;
 tasks *tasks_create(const node_parts *parts, int64_t slots);
 void tasks_destroy(tasks **self);
 /* tasks_lease starts a task; takes the lease's body. */
+/* tasks_claim tells the coordinator which tasks are here (session_claim). For the loop thread. */
+void tasks_claim(tasks *self);
 /* tasks_drain: no further task is taken (messages.def says how those that run end), and the session ends
  * when none is left. A later call may be sharper than an earlier one. For the loop thread. */
 void tasks_drain(tasks *self, int how);

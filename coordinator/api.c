@@ -124,7 +124,7 @@ static void record_join(coord *c, const struct msg_hello *hello)
         join_job_free(job);
 }
 
-static void welcome(coord *c, const peer_id *to)
+static void welcome(coord *c, const peer_id *to, bool fresh)
 {
     int64_t beat = c->options.lost_ms / BEATS_PER_LOSS;
     beat = beat < BEAT_MIN_MS ? BEAT_MIN_MS : beat > BEAT_MAX_MS ? BEAT_MAX_MS : beat;
@@ -133,6 +133,7 @@ static void welcome(coord *c, const peer_id *to)
     m.body.welcome.beat_ms = beat;
     m.body.welcome.lost_ms = c->options.lost_ms;
     message_set_str(&m.body.welcome.instance, c->instance);
+    m.body.welcome.fresh = fresh;
     coord_send(c, to, &m);
 }
 
@@ -158,7 +159,7 @@ static void on_hello(const api_call *call)
     const struct msg_hello *hello = &call->m->body.hello;
     size_t known = nodes_of_peer(c->nodes, call->from);
     if (known != NODES_NONE && strcmp(nodes_get(c->nodes, known)->instance, hello->instance) == 0) {
-        welcome(c, call->from); /* the first welcome has not arrived yet */
+        welcome(c, call->from, false); /* the first welcome has not arrived yet */
         return;
     }
     err e = {0};
@@ -174,7 +175,7 @@ static void on_hello(const api_call *call)
     log_line(LOG_INFO, "nodes", "node %s joined with %lld slots", hello->node,
              (long long)hello->slots);
     record_join(c, hello);
-    welcome(c, call->from);
+    welcome(c, call->from, true);
 }
 
 static void on_beat(const api_call *call)
@@ -223,6 +224,11 @@ static size_t own_task(const api_call *call, const char *id, int64_t token, err 
     if (task != SCHED_NONE && check_holder(call, task, token, e))
         return SCHED_NONE;
     return task;
+}
+
+static void on_claim(const api_call *call)
+{
+    handout_claim(call->c, call->node, &call->m->body.claim);
 }
 
 static void on_progress(const api_call *call)
@@ -600,6 +606,7 @@ static void on_operator(const api_call *call)
     X(MSG_HELLO, on_hello, API_ANYBODY)            \
     X(MSG_BEAT, on_beat, API_ANYBODY)              \
     X(MSG_PULL, on_pull, API_NODE)                 \
+    X(MSG_CLAIM, on_claim, API_NODE)               \
     X(MSG_RESERVE, on_reserve, API_NODE)           \
     X(MSG_SETTLE, on_settle, API_NODE)             \
     X(MSG_CALL, on_call, API_NODE)                 \

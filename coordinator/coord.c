@@ -87,6 +87,10 @@ static void on_tick(void *arg)
     }
     self->last_tick_ms = now;
     guard_tick(self, now);
+    if (self->parked_until_ms && now >= self->parked_until_ms) {
+        self->parked_until_ms = 0;
+        sched_unpark(self->options.run->tasks);
+    }
     handout_tick(self, now);
     paid_tick(self, now);
     coord_progressed(self);
@@ -105,6 +109,7 @@ coord *coord_create(const coord_options *options, err *e)
     self->cache = blob_store_create(NULL, COORD_CACHE_BYTES, e);
     self->events = loop_create();
     self->last_tick_ms = clock_mono_ms();
+    self->parked_until_ms = self->last_tick_ms + options->lost_ms;
     if (!self->cache || bind_all(self, e))
         return NULL;
     loop_add_sock(self->events, self->router, api_routes(), self);
@@ -199,6 +204,7 @@ void coord_take_run(coord *self, run *next)
     self->end = COORD_GOES_ON;
     self->why = (err){.code = ERR_NONE};
     self->running = false;
+    self->parked_until_ms = clock_mono_ms() + self->options.lost_ms;
     self->idle = sched_size(next->tasks) == 0;
     lease_table_destroy(&self->leases);
     self->leases = lease_table_create(next->last_token, self->options.lost_ms);

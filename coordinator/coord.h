@@ -71,11 +71,12 @@ typedef struct coord {
     writer *writer;
     blob_store *cache;
     blob_inbox *inbox;
-    struct paid *paid;    /* money and providers, over all nodes */
-    uint64_t seq;         /* of messages sent */
-    int64_t last_tick_ms; /* monotonic */
-    bool idle;            /* no run is at work; service only */
-    bool running;         /* the store says RUN_RUNNING: contracts have passed */
+    struct paid *paid;       /* money and providers, over all nodes */
+    uint64_t seq;            /* of messages sent */
+    int64_t last_tick_ms;    /* monotonic */
+    int64_t parked_until_ms; /* monotonic: what an earlier coordinator handed out can be claimed */
+    bool idle;               /* no run is at work; service only */
+    bool running;            /* the store says RUN_RUNNING: contracts have passed */
     coord_end end;
     err why; /* COORD_REFUSED, COORD_BROKEN */
 } coord;

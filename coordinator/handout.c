@@ -153,6 +153,67 @@ void handout_dispatch(coord *c)
         ;
 }
 
+/* ---- claiming ---- */
+typedef struct claim_job {
+    size_t task;
+    int64_t token;
+    char id[ID_TEXT];
+    char name[NODES_NAME];
+    peer_id peer;
+} claim_job;
+
+static void tell_cancel(coord *c, const peer_id *to, const char *id)
+{
+    message m;
+    message_init(&m, MSG_CANCEL);
+    message_set_str(&m.body.cancel.task, id);
+    coord_send(c, to, &m);
+}
+
+static int write_claim(store_tx *tx, void *arg, err *e)
+{
+    const claim_job *job = arg;
+    return task_reclaim(tx, job->id, job->name, job->token, clock_wall_ms(), e);
+}
+
+static void claimed(void *owner, void *arg, int result, const err *e)
+{
+    coord *c = owner;
+    claim_job *job = arg;
+    lease now;
+    if (result) {
+        log_err(LOG_INFO, "sched", e, "a claim is refused");
+        tell_cancel(c, &job->peer, job->id);
+        if (lease_check(c->leases, job->task, job->token, &now, NULL) == 0) {
+            lease_release(c->leases, job->task, job->token, NULL);
+            nodes_release(c->nodes, now.node);
+        }
+        sched_return(c->options.run->tasks, job->task, false, false);
+    }
+    free(job);
+}
+
+void handout_claim(coord *c, size_t number, const struct msg_claim *claim)
+{
+    sched *tasks = c->options.run->tasks;
+    const node *holder = nodes_get(c->nodes, number);
+    size_t task = sched_find(tasks, claim->task);
+    const lease old = {.task = task, .node = number, .token = claim->token};
+    if (task == SCHED_NONE || claim->token > lease_last_token(c->leases) ||
+        !sched_claim(tasks, task)) {
+        tell_cancel(c, &holder->peer, claim->task);
+        return;
+    }
+    claim_job *job = xcalloc(1, sizeof *job);
+    *job = (claim_job){.task = task, .token = claim->token, .peer = holder->peer};
+    memcpy(job->id, task_of(c, task)->id, ID_TEXT);
+    memcpy(job->name, holder->name, NODES_NAME);
+    lease_resume(c->leases, &old, clock_mono_ms(), NULL); /* it waited: nobody holds it */
+    nodes_hold(c->nodes, number);
+    if (coord_submit(c, write_claim, job, claimed))
+        free(job);
+}
+
 /* ---- returning ---- */
 typedef struct return_job {
     handout_return how;
@@ -240,12 +301,9 @@ static void end_lost(void *arg, const lease *ended)
 {
     const losing *l = arg;
     nodes_release(l->c->nodes, ended->node);
-    if (l->cancel) {
-        message m;
-        message_init(&m, MSG_CANCEL);
-        message_set_str(&m.body.cancel.task, task_of(l->c, ended->task)->id);
-        coord_send(l->c, &nodes_get(l->c->nodes, ended->node)->peer, &m);
-    }
+    if (l->cancel)
+        tell_cancel(l->c, &nodes_get(l->c->nodes, ended->node)->peer,
+                    task_of(l->c, ended->task)->id);
     handout_return how = {
         .task = ended->task, .token = ended->token, .ending = l->ending, .failure = l->failure};
     snprintf(how.text, sizeof how.text, "%s", l->text);

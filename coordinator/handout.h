@@ -16,6 +16,8 @@
 
 /* handout_dispatch gives waiting tasks to nodes that have room. */
 void handout_dispatch(coord *c);
+/* handout_claim: a node says that it has a task still. It is told by cancel when it may not. */
+void handout_claim(coord *c, size_t number, const struct msg_claim *claim);
 /* handout_tick ends what nobody renewed: silent nodes, overdue leases. */
 void handout_tick(coord *c, int64_t now_ms);
 void handout_renew_all(coord *c, int64_t now_ms);

@@ -52,23 +52,39 @@ static lease remove_at(lease_table *self, size_t i)
     return row;
 }
 
-int lease_grant(lease_table *self, size_t task, size_t node, int64_t now_ms, lease *out, err *e)
+static int add(lease_table *self, const lease *row, err *e)
 {
-    const lease *held = find(self, task);
+    const lease *held = find(self, row->task);
     if (held)
-        return err_set(e, ERR_CONFLICT, "task %zu is held under token %lld", task,
+        return err_set(e, ERR_CONFLICT, "task %zu is held under token %lld", row->task,
                        (long long)held->token);
     if (self->count == self->cap) {
         self->cap = self->cap ? self->cap * 2 : 16;
         self->rows = xreallocarray(self->rows, self->cap, sizeof *self->rows);
     }
-    lease *row = &self->rows[self->count++];
-    *row = (lease){.task = task,
-                   .node = node,
-                   .token = ++self->last_token,
-                   .expires_ms = now_ms + self->ttl_ms};
-    *out = *row;
+    self->rows[self->count++] = *row;
     return 0;
+}
+
+int lease_grant(lease_table *self, size_t task, size_t node, int64_t now_ms, lease *out, err *e)
+{
+    const lease row = {.task = task,
+                       .node = node,
+                       .token = self->last_token + 1,
+                       .expires_ms = now_ms + self->ttl_ms};
+    if (add(self, &row, e))
+        return -1;
+    self->last_token++;
+    *out = row;
+    return 0;
+}
+
+int lease_resume(lease_table *self, const lease *old, int64_t now_ms, err *e)
+{
+    lease row = *old;
+    assert(old->token <= self->last_token);
+    row.expires_ms = now_ms + self->ttl_ms;
+    return add(self, &row, e);
 }
 
 int lease_check(const lease_table *self, size_t task, int64_t token, lease *out, err *e)

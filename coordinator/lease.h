@@ -36,6 +36,8 @@ lease_table *lease_table_create(int64_t last_token, int64_t ttl_ms);
 void lease_table_destroy(lease_table **self);
 
 int lease_grant(lease_table *self, size_t task, size_t node, int64_t now_ms, lease *out, err *e);
+/* lease_resume is lease_grant under a token that was granted before. */
+int lease_resume(lease_table *self, const lease *old, int64_t now_ms, err *e);
 /* lease_check: *out is the current lease of the task if the token is its token. */
 int lease_check(const lease_table *self, size_t task, int64_t token, lease *out, err *e);
 /* lease_release ends a lease by its holder's word; the same complaints as lease_check. */

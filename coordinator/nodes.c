@@ -246,6 +246,12 @@ size_t nodes_take(nodes *self, const char *device)
     return (size_t)(best - self->rows);
 }
 
+void nodes_hold(nodes *self, size_t number)
+{
+    assert(number < self->count);
+    self->rows[number].held++;
+}
+
 void nodes_put_back(nodes *self, size_t number)
 {
     nodes_release(self, number);

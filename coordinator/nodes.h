@@ -76,6 +76,8 @@ void nodes_set_credit(nodes *self, size_t number, int64_t credit);
  * that crossed a lease on its way does not count twice. Nodes whose lanes can run the device come before
  * all others; only when there is none such may any node have the task (it will say why it cannot). */
 size_t nodes_take(nodes *self, const char *device);
+/* nodes_hold: it has a task of an earlier time still. */
+void nodes_hold(nodes *self, size_t number);
 /* nodes_put_back undoes nodes_take: there was no task after all. */
 void nodes_put_back(nodes *self, size_t number);
 /* nodes_release: it holds one task less. */

@@ -12,6 +12,7 @@
 #include "common/scoped.h"
 #include "common/str.h"
 #include "common/xalloc.h"
+#include "coordinator/local_node.h"
 #include "coordinator/replay.h"
 #include "store/artifact.h"
 #include "store/call.h"
@@ -367,6 +368,9 @@ static int read_task(store_tx *tx, const opening *o, const task_row *row, err *e
         return 0;
     }
     size_t number = sched_add(self->tasks, &task);
+    /* The local node died with its coordinator; another one may have the task still. */
+    if (row->state == TASK_LEASED && strcmp(row->node, LOCAL_NODE_NAME) != 0)
+        sched_park(self->tasks, number);
     return row->leases ? read_progress(tx, self, number, e) : 0;
 }
 
@@ -403,8 +407,8 @@ static int read_usage(store_tx *tx, run *self, err *e)
 static int open_job(store_tx *tx, void *arg, err *e)
 {
     opening *o = arg;
-    return read_settings(tx, o, e) || task_recover(tx, o->self->id, true, o->now_ms, e) ||
-                   read_entrants(tx, o, e) || read_tasks(tx, o, e) || read_usage(tx, o->self, e)
+    return read_settings(tx, o, e) || read_entrants(tx, o, e) || read_tasks(tx, o, e) ||
+                   task_recover(tx, o->self->id, true, o->now_ms, e) || read_usage(tx, o->self, e)
                ? -1
                : 0;
 }

@@ -1,6 +1,7 @@
 /* sched - tasks in an array, waiting ones in a queue per entrant
  *
- * Queue 0 holds contract tasks, queue e+1 those of entrant e. A queue is a list through `next`; a task
+ * Queue 0 holds contract tasks, queue e+1 those of entrant e. A queue is a list through `next` and `before`;
+ * a parked task counts as waiting in its line, but stands in a list of its own. A task
  * that comes back goes to its head, so that started work is finished before new work begins.
  * Counters are kept as states change: reading them costs nothing at a million tasks.
  *
@@ -15,7 +16,8 @@
 
 typedef struct entry {
     sched_task task;
-    size_t next; /* in its queue */
+    size_t next, before; /* in its queue */
+    bool parked;
 } entry;
 
 typedef struct line {
@@ -32,6 +34,8 @@ struct sched {
     size_t *index; /* open addressing by id: task number + 1, 0 = free */
     size_t index_size;
     sched_counts counts[2];
+    size_t *parked; /* tasks that were; some may be claimed meanwhile */
+    size_t parked_count;
     bool stopped;
 };
 
@@ -64,6 +68,7 @@ void sched_destroy(sched **self)
     }
     free((*self)->entries);
     free((*self)->lines);
+    free((*self)->parked);
     free((*self)->index);
     free(*self);
     *self = NULL;
@@ -132,6 +137,7 @@ static void push_tail(sched *self, size_t task)
 {
     line *l = line_of(self, &self->entries[task].task);
     self->entries[task].next = SCHED_NONE;
+    self->entries[task].before = l->tail;
     l->waiting++;
     if (l->tail == SCHED_NONE)
         l->head = task;
@@ -144,20 +150,29 @@ static void push_head(sched *self, size_t task)
 {
     line *l = line_of(self, &self->entries[task].task);
     self->entries[task].next = l->head;
+    self->entries[task].before = SCHED_NONE;
     l->waiting++;
-    l->head = task;
-    if (l->tail == SCHED_NONE)
+    if (l->head == SCHED_NONE)
         l->tail = task;
+    else
+        self->entries[l->head].before = task;
+    l->head = task;
 }
 
-static size_t pop_head(sched *self, line *l)
+/* Takes a task out of its queue, wherever it stands there. */
+static void take_out(sched *self, size_t task)
 {
-    size_t task = l->head;
+    const entry *e = &self->entries[task];
+    line *l = line_of(self, &self->entries[task].task);
     l->waiting--;
-    l->head = self->entries[task].next;
-    if (l->head == SCHED_NONE)
-        l->tail = SCHED_NONE;
-    return task;
+    if (e->before == SCHED_NONE)
+        l->head = e->next;
+    else
+        self->entries[e->before].next = e->next;
+    if (e->next == SCHED_NONE)
+        l->tail = e->before;
+    else
+        self->entries[e->next].before = e->before;
 }
 
 /* ---- states and counters ---- */
@@ -256,17 +271,64 @@ static line *next_line(sched *self)
     return best;
 }
 
+static void lease_out(sched *self, size_t task)
+{
+    line *l = line_of(self, at(self, task));
+    count_state(self, at(self, task), SCHED_LEASED);
+    at(self, task)->refused = false;
+    l->in_flight++;
+    l->started++;
+}
+
 size_t sched_pick(sched *self)
 {
     line *l = self->stopped ? NULL : next_line(self);
     if (!l)
         return SCHED_NONE;
-    size_t task = pop_head(self, l);
-    count_state(self, at(self, task), SCHED_LEASED);
-    at(self, task)->refused = false;
-    l->in_flight++;
-    l->started++;
+    size_t task = l->head;
+    take_out(self, task);
+    lease_out(self, task);
     return task;
+}
+
+void sched_park(sched *self, size_t task)
+{
+    assert(at(self, task)->state == SCHED_WAITING && !self->entries[task].parked);
+    take_out(self, task);
+    line_of(self, at(self, task))->waiting++;
+    self->entries[task].parked = true;
+    self->parked = xreallocarray(self->parked, self->parked_count + 1, sizeof *self->parked);
+    self->parked[self->parked_count++] = task;
+}
+
+static void leave_parking(sched *self, size_t task)
+{
+    self->entries[task].parked = false;
+    line_of(self, at(self, task))->waiting--;
+}
+
+void sched_unpark(sched *self)
+{
+    for (size_t i = self->parked_count; i-- > 0;) {
+        size_t task = self->parked[i];
+        if (!self->entries[task].parked)
+            continue;
+        leave_parking(self, task);
+        push_head(self, task);
+    }
+    self->parked_count = 0;
+}
+
+bool sched_claim(sched *self, size_t task)
+{
+    if (self->stopped || at(self, task)->state != SCHED_WAITING)
+        return false;
+    if (self->entries[task].parked)
+        leave_parking(self, task);
+    else
+        take_out(self, task);
+    lease_out(self, task);
+    return true;
 }
 
 void sched_stop(sched *self)

@@ -3,7 +3,8 @@
  * Purpose:   the tasks of one run in memory: waiting, leased, done, failed. Contract tasks go first;
  *            nothing else is handed out before all of them have passed. Then entrants take turns: the one
  *            with the fewest tasks in flight is next. What an earlier lease finished is kept per
- *            task, so that the next holder repeats nothing.
+ *            task, so that the next holder repeats nothing. What a dead coordinator had handed out is
+ *            parked for a while, so that its holder can claim it.
  * Ownership: the table owns its tasks and copies what it is given.
  * Threads:   one owner (the coordinator's loop).
  * Errors:    none; a task number that is out of range is a programming fault.
@@ -104,6 +105,11 @@ void sched_refuse(sched *self, size_t task);
 /* sched_return gives a leased task back. A failure counts; true when that was one too many and the task
  * is now failed. final = no further try whatever the count. */
 bool sched_return(sched *self, size_t task, bool failure, bool final);
+/* sched_park keeps a waiting task from being picked until sched_unpark: a node may have it still.
+ * sched_claim takes that very task, parked or not: false when it does not wait. */
+void sched_park(sched *self, size_t task);
+void sched_unpark(sched *self);
+bool sched_claim(sched *self, size_t task);
 /* sched_finish ends a leased task. */
 void sched_finish(sched *self, size_t task, outcome result);
 /* sched_stage_name: of sched_task.stage; NULL for none. */

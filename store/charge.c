@@ -49,11 +49,30 @@ const char *charge_state_name(charge_state state)
     return state_names[state];
 }
 
+static int is_open(store_tx *tx, const char *task, const charge_row *row, err *e)
+{
+    SCOPED(db_reset)
+    sqlite3_stmt *s = db_prepare(tx,
+                                 "SELECT 1 FROM charge WHERE task = ?1 AND stage = ?2 AND "
+                                 "number = ?3 AND token = ?4 AND state = 'open'",
+                                 e);
+    if (s == NULL)
+        return -1;
+    db_text(s, 1, task);
+    db_text(s, 2, row->stage);
+    db_int(s, 3, row->number);
+    db_int(s, 4, row->token);
+    return db_step(tx, s, e);
+}
+
 int charge_open(store_tx *tx, const char *task, const charge_row *row, int64_t now_ms, err *e)
 {
     fence f;
     if (fence_check(tx, task, row->token, "paid call", now_ms, &f, e) < 0)
         return -1;
+    int got = is_open(tx, task, row, e);
+    if (got != 0)
+        return got < 0 ? -1 : 0;
     charge_row full = *row;
     full.state = CHARGE_OPEN;
     full.known_usd = full.unknown_usd = (double)NAN;
@@ -129,6 +148,21 @@ static int give_up(store_tx *tx, const char *sql, const char *which, int64_t tok
 int charge_abandon(store_tx *tx, const char *task, int64_t token, int64_t now_ms, err *e)
 {
     return give_up(tx, GIVE_UP "task = ?1 AND token = ?3", task, token, now_ms, e);
+}
+
+int charge_reopen(store_tx *tx, const char *task, int64_t token, err *e)
+{
+    SCOPED(db_reset)
+    sqlite3_stmt *s = db_prepare(tx,
+                                 "UPDATE charge SET state = 'open', unknown_bills = 0, unknown_usd "
+                                 "= NULL, settled_ms = NULL "
+                                 "WHERE task = ?1 AND token = ?2 AND state = 'unknown'",
+                                 e);
+    if (s == NULL)
+        return -1;
+    db_text(s, 1, task);
+    db_int(s, 2, token);
+    return db_write(tx, s, e);
 }
 
 int charge_recover(store_tx *tx, const char *run, int64_t now_ms, err *e)

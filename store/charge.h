@@ -49,7 +49,8 @@ typedef struct charge_key {
     int64_t number, token;
 } charge_key;
 
-/* charge_open registers row->stage, number, token, provider, model, worst_usd. */
+/* charge_open registers row->stage, number, token, provider, model, worst_usd. Asking again for one that is
+ * open changes nothing: the first answer was lost. */
 int charge_open(store_tx *tx, const char *task, const charge_row *row, int64_t now_ms, err *e);
 /* charge_answer and charge_fail settle an open charge. usd NaN: the cost of the answer is unknown, it
  * counts as one attempt at its worst. unknown_bills: other attempts that may have been billed. */
@@ -58,6 +59,8 @@ int charge_answer(store_tx *tx, const charge_key *key, double usd, int64_t unkno
 int charge_fail(store_tx *tx, const charge_key *key, int64_t unknown_bills, int64_t now_ms, err *e);
 /* charge_abandon makes what a lease left open unknown; charge_recover what a dead coordinator left. */
 int charge_abandon(store_tx *tx, const char *task, int64_t token, int64_t now_ms, err *e);
+/* charge_reopen: the lease goes on after all, so its calls may still be answered. */
+int charge_reopen(store_tx *tx, const char *task, int64_t token, err *e);
 int charge_recover(store_tx *tx, const char *run, int64_t now_ms, err *e);
 
 /* What a run's calls count for, all charges together. */

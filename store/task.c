@@ -114,6 +114,24 @@ int task_grant(store_tx *tx, const char *task, const char *node, int64_t token, 
     return event_add(tx, &event, e);
 }
 
+static int reopen_lease(store_tx *tx, const char *task, int64_t token, err *e)
+{
+    SCOPED(db_reset)
+    sqlite3_stmt *s = db_prepare(tx,
+                                 "UPDATE lease SET ended_ms = NULL, ending = NULL "
+                                 "WHERE task = ?1 AND token = ?2 AND ending = 'lost'",
+                                 e);
+    if (s == NULL)
+        return -1;
+    db_text(s, 1, task);
+    db_int(s, 2, token);
+    if (db_write(tx, s, e) < 0)
+        return -1;
+    return db_changed(tx) == 1
+               ? 0
+               : err_set(e, ERR_CONFLICT, "its lease %lld was not lost", (long long)token);
+}
+
 static int set_state(store_tx *tx, const char *task, task_state state, const char *error, err *e)
 {
     SCOPED(db_reset)
@@ -125,6 +143,26 @@ static int set_state(store_tx *tx, const char *task, task_state state, const cha
     db_text(s, 2, state_names[state]);
     db_text(s, 3, error);
     return db_write(tx, s, e);
+}
+
+int task_reclaim(store_tx *tx, const char *task, const char *node, int64_t token, int64_t now_ms,
+                 err *e)
+{
+    fence f;
+    if (fence_read(tx, task, &f, e) < 0)
+        return -1;
+    if (f.state != TASK_WAITING || f.token != token || strcmp(f.node, node) != 0)
+        return fence_refuse(
+            tx, task, now_ms, e,
+            "claim of node %s refused: token %lld, the newest is %lld of node %s and "
+            "the task is %s",
+            node, (long long)token, (long long)f.token, f.node, state_names[f.state]);
+    if (reopen_lease(tx, task, token, e) < 0 || charge_reopen(tx, task, token, e) < 0 ||
+        set_state(tx, task, TASK_LEASED, NULL, e) < 0)
+        return err_wrap(e, "task %s", task);
+    event_row event = {
+        .at_ms = now_ms, .run = f.run, .task = task, .node = node, .kind = "reclaimed"};
+    return event_add(tx, &event, e);
 }
 
 int task_return(store_tx *tx, const task_return_args *args, err *e)

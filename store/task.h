@@ -62,6 +62,10 @@ typedef struct task_return_args {
 int task_return(store_tx *tx, const task_return_args *args, err *e);
 /* task_fail gives a waiting task up: it is never leased again (unless task_recover revives it). */
 int task_fail(store_tx *tx, const char *task, const char *error, int64_t now_ms, err *e);
+/* task_reclaim: the task waits, its newest lease was that node's under that token, and that node has it
+ * still: the lease goes on. Calls that were given up with it are open again. ERR_CONFLICT otherwise. */
+int task_reclaim(store_tx *tx, const char *task, const char *node, int64_t token, int64_t now_ms,
+                 err *e);
 /* task_recover is for a coordinator that starts on a run: leases that a dead one left open are ended
  * as lost and their tasks wait again; with `failed_too`, failed ones wait again as well. */
 int task_recover(store_tx *tx, const char *run, bool failed_too, int64_t now_ms, err *e);

@@ -7,6 +7,7 @@ import signal
 import subprocess
 
 from ce import BIN, expect, main
+from node_killed import served
 
 SLOW = [{"gold": True, "latency_ms": 300}]
 PROBLEMS = "vector_add_fp32,silu_fp16"
@@ -83,6 +84,22 @@ def test_a_killed_coordinator_goes_on_with_its_runs(place):
     expect(child.wait(180) == 0, child.log.read_text())
     expect(place.count("task", "state = 'done'") == place.count("task"))
     expect(place.count("event", "kind = 'done'") == place.count("task"))
+
+
+def test_a_node_keeps_its_tasks_while_the_coordinator_is_gone(place):
+    coordinator = serve(place)
+    place.node(local(place), "--device", "fake", "--name", "a", "--slots", 4)
+    child, _ = submit(place, place.mock([{"gold": True, "latency_ms": 1500}]), "--samples", 2, wait=False)
+    place.wait("calls are in flight", lambda: place.count("charge", "state = 'open'") or
+               place.count("lease", "ending IS NULL") == 4)
+    coordinator.send_signal(signal.SIGKILL)
+    coordinator.wait()
+    serve(place)
+    expect(child.wait(180) == 0, child.log.read_text())
+    expect(place.count("event", "kind = 'reclaimed'") > 0, "leases go on")
+    twice = [call for call, times in served(place).items() if times > 1]
+    expect(not twice, f"asked again, though the node was there all the time: {twice}")
+    expect(place.count("lease") == place.count("task"), "no task was handed out twice")
 
 
 def drains(place, how, ending):

@@ -123,12 +123,13 @@ void desk_say(desk *self, message *m)
     message_fini(m);
 }
 
-void desk_welcome(desk *self, const char *instance)
+void desk_welcome(desk *self, const char *instance, bool fresh)
 {
     message m;
     message_init(&m, MSG_WELCOME);
     m.body.welcome.beat_ms = 50;
     m.body.welcome.lost_ms = 15000;
+    m.body.welcome.fresh = fresh;
     message_set_str(&m.body.welcome.instance, instance);
     desk_say(self, &m);
 }
@@ -158,5 +159,5 @@ void desk_admit(desk *self, const char *instance)
     message hello;
     desk_await(self, MSG_HELLO, &hello);
     message_fini(&hello);
-    desk_welcome(self, instance);
+    desk_welcome(self, instance, true);
 }

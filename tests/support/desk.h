@@ -32,7 +32,7 @@ void desk_await(desk *self, message_type type, message *out);
 /* desk_say sends m (consumed) to who sent the last message that was read. */
 void desk_say(desk *self, message *m);
 
-void desk_welcome(desk *self, const char *instance);
+void desk_welcome(desk *self, const char *instance, bool fresh);
 void desk_refuse(desk *self, err_code code, const char *text);
 /* desk_ack answers message number `ref`; ERR_NONE is success. */
 void desk_ack(desk *self, uint64_t ref, err_code code, const char *text);

@@ -37,6 +37,20 @@ static void tokens_only_grow(void **state)
     assert_int_equal(b.token, 43);
 }
 
+static void an_older_lease_goes_on_under_its_token(void **state)
+{
+    (void)state;
+    SCOPED(lease_table_destroy) lease_table *t = lease_table_create(41, TTL);
+    const lease old = {.task = 7, .node = 3, .token = 40};
+    lease now;
+    assert_int_equal(lease_resume(t, &old, 5, NULL), 0);
+    assert_int_equal(lease_check(t, 7, 40, &now, NULL), 0);
+    assert_int_equal(now.expires_ms, 5 + TTL);
+    assert_int_equal(lease_resume(t, &old, 5, NULL), -1);
+    assert_int_equal(lease_grant(t, 8, 0, 0, &now, NULL), 0);
+    assert_int_equal(now.token, 42);
+}
+
 static void a_held_task_is_not_granted_again(void **state)
 {
     (void)state;
@@ -117,6 +131,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tokens_only_grow),
+        cmocka_unit_test(an_older_lease_goes_on_under_its_token),
         cmocka_unit_test(a_held_task_is_not_granted_again),
         cmocka_unit_test(an_older_token_is_fenced_off),
         cmocka_unit_test(a_beat_renews_every_lease_of_its_node_only),

@@ -38,6 +38,43 @@ static void contract_tasks_go_first_and_hold_the_rest_back(void **state)
     assert_int_equal(sched_pick(s), work);
 }
 
+static void a_parked_task_waits_for_its_claim_or_the_end_of_parking(void **state)
+{
+    (void)state;
+    SCOPED(sched_destroy) sched *s = sched_create();
+    size_t a = add(s, "a", 0), b = add(s, "b", 0), c = add(s, "c", 0);
+    sched_park(s, b);
+    sched_park(s, a);
+    assert_int_equal(sched_pick(s), c);
+    assert_int_equal(sched_pick(s), SCHED_NONE);
+    assert_true(sched_claim(s, a));
+    assert_false(sched_claim(s, a));
+    sched_finish(s, a, OUTCOME_OK);
+    sched_finish(s, c, OUTCOME_OK);
+    assert_false(sched_idle(s)); /* b is parked, not gone */
+    sched_unpark(s);
+    assert_int_equal(sched_pick(s), b);
+    sched_finish(s, b, OUTCOME_OK);
+    assert_true(sched_idle(s));
+}
+
+static void a_task_is_claimed_wherever_it_stands(void **state)
+{
+    (void)state;
+    for (size_t claimed = 0; claimed < 3; claimed++) {
+        SCOPED(sched_destroy) sched *s = sched_create();
+        size_t all[] = {add(s, "a", 0), add(s, "b", 0), add(s, "c", 0)};
+        assert_true(sched_claim(s, all[claimed]));
+        for (size_t i = 0; i < 3; i++) {
+            if (i != claimed)
+                assert_int_equal(sched_pick(s), all[i]);
+        }
+        assert_int_equal(sched_pick(s), SCHED_NONE);
+        sched_return(s, all[claimed], false, false);
+        assert_int_equal(sched_pick(s), all[claimed]);
+    }
+}
+
 static void entrants_take_turns(void **state)
 {
     (void)state;
@@ -213,6 +250,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(contract_tasks_go_first_and_hold_the_rest_back),
+        cmocka_unit_test(a_parked_task_waits_for_its_claim_or_the_end_of_parking),
+        cmocka_unit_test(a_task_is_claimed_wherever_it_stands),
         cmocka_unit_test(entrants_take_turns),
         cmocka_unit_test(the_entrant_with_less_in_flight_is_next),
         cmocka_unit_test(a_returned_task_goes_again_before_new_work),

@@ -36,6 +36,12 @@ static int fail_fn(store_tx *tx, void *arg, err *e)
     return task_fail(tx, arg, "gave up after 3 leases", 5000, e);
 }
 
+static int reclaim_fn(store_tx *tx, void *arg, err *e)
+{
+    grant *g = arg;
+    return task_reclaim(tx, g->task, g->node, g->token, 6500, e);
+}
+
 static int recover_fn(store_tx *tx, void *arg, err *e)
 {
     return task_recover(tx, "run1", *(bool *)arg, 6000, e);
@@ -47,7 +53,7 @@ static const char *replayed(const event_list *events, const char *task)
         const char *kind, *state;
     } rows[] = {{"granted", "leased"},    {"returned", "waiting"}, {"lost", "waiting"},
                 {"cancelled", "waiting"}, {"revived", "waiting"},  {"failed", "failed"},
-                {"done", "done"}};
+                {"reclaimed", "leased"},  {"done", "done"}};
     const char *now = "waiting";
     for (size_t i = 0; i < events->count; i++)
         for (size_t k = 0; k < sizeof rows / sizeof rows[0]; k++)
@@ -101,6 +107,9 @@ static void replaying_events_rebuilds_every_state(void **state)
     fixture_do(f, return_fn, &(task_return_args){"task1", 1, TASK_CANCELLED, NULL, 3000});
     fixture_do(f, recover_fn, &(bool){false});
     expect_replay(f);
+    fixture_do(f, reclaim_fn, &(grant){"task2", "node-a", 1});
+    expect_replay(f);
+    fixture_do(f, recover_fn, &(bool){false});
     fixture_do(f, fail_fn, (char[]){"task2"});
     fixture_do(f, grant_fn, &(grant){"task1", "node-b", 2});
     fixture_do(f, result_fn, &(grant){"task1", NULL, 2});

@@ -31,6 +31,12 @@ static int return_fn(store_tx *tx, void *arg, err *e)
     return task_return(tx, arg, e);
 }
 
+static int reclaim_fn(store_tx *tx, void *arg, err *e)
+{
+    grant *g = arg;
+    return task_reclaim(tx, g->task, g->node, g->token, 7000, e);
+}
+
 static int fail_fn(store_tx *tx, void *arg, err *e)
 {
     return task_fail(tx, arg, "gave up after 3 leases", 5000, e);
@@ -107,6 +113,26 @@ static void an_older_token_is_refused_and_remembered(void **state)
                                    "AND at_ms = 4000"),
                      1);
     assert_int_equal(fixture_count(f, "task WHERE error = 'too late'"), 0);
+}
+
+static void a_lost_lease_goes_on_when_its_holder_has_it_still(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fixture_seed(f);
+    grant mine = {"task1", "nodeA", 5}, others = {"task1", "nodeB", 5},
+          older = {"task1", "nodeA", 4};
+    task_return_args lost = {.task = "task1", .token = 5, .ending = TASK_LOST, .now_ms = 3000};
+    fixture_do(f, grant_fn, &mine);
+    fixture_fails(f, reclaim_fn, &mine, ERR_CONFLICT); /* it is leased */
+    fixture_do(f, return_fn, &lost);
+    fixture_fails(f, reclaim_fn, &others, ERR_CONFLICT);
+    fixture_fails(f, reclaim_fn, &older, ERR_CONFLICT);
+    fixture_do(f, reclaim_fn, &mine);
+    expect(f, "task1", TASK_LEASED, 5, 1);
+    lost.ending = TASK_RETURNED;
+    fixture_do(f, return_fn, &lost);
+    fixture_fails(f, reclaim_fn, &mine, ERR_CONFLICT); /* given back is given back */
 }
 
 static void unknown_tasks_are_not_found(void **state)
@@ -208,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_waiting_task_is_leased_under_a_growing_token),
         cmocka_unit_test(an_older_token_is_refused_and_remembered),
+        cmocka_unit_test(a_lost_lease_goes_on_when_its_holder_has_it_still),
         cmocka_unit_test(unknown_tasks_are_not_found),
         cmocka_unit_test(recovery_ends_open_leases_and_revives_on_request),
         cmocka_unit_test(a_task_is_found_by_prefix_and_latest),
