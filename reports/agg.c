@@ -97,10 +97,21 @@ static void count_hits(agg *a, const board_task *t, speed_set *set)
         }
 }
 
+/* Counted apart: it proves little. */
+static void count_degenerate(agg *a, const board_task *t)
+{
+    a->degenerate_correct += board_task_correct(t) ? 1 : 0;
+    a->degenerate_certified += agg_is_certified(t, 1) ? 1 : 0;
+}
+
 static void count_task(agg *a, const board_task *t, speed_set *set)
 {
     board_hidden hidden = board_task_hidden(t);
     count_use(a, t);
+    if (board_is_degenerate(t->problem)) {
+        count_degenerate(a, t);
+        return;
+    }
     count_verdict(a, t);
     count_hits(a, t, set);
     if (t->usage->calls > 0)
@@ -120,9 +131,14 @@ static double pass_at(const board_run *run, const size_t *hits, size_t k)
 {
     double sum = 0;
     size_t n = (size_t)run->row.samples;
-    for (size_t p = 0; p < run->problems.count; p++)
+    size_t counted = 0;
+    for (size_t p = 0; p < run->problems.count; p++) {
+        if (board_is_degenerate(&run->problems.rows[p]))
+            continue;
         sum += stats_pass_at_k(n, hits[p] < n ? hits[p] : n, k);
-    return run->problems.count > 0 ? sum / (double)run->problems.count : (double)NAN;
+        counted++;
+    }
+    return counted > 0 ? sum / (double)counted : (double)NAN;
 }
 
 static void finish_shares(agg *a, const board_run *run, const speed_set *set)
@@ -135,7 +151,10 @@ static void finish_shares(agg *a, const board_run *run, const speed_set *set)
         a->certified_pass[k] = pass_at(run, set->certified, agg_ks[k]);
     }
     for (size_t p = 0; p < run->problems.count; p++)
-        scope += board_is_gemm(&run->problems.rows[p]) ? 0 : 1;
+        scope +=
+            board_is_gemm(&run->problems.rows[p]) || board_is_degenerate(&run->problems.rows[p])
+                ? 0
+                : 1;
     a->in_scope = scope * (size_t)run->row.samples;
     a->gated = a->in_scope > 0 ? exp(set->log_gain / (double)a->in_scope) : (double)NAN;
 }
@@ -185,6 +204,14 @@ static void speeds_destroy(speed_set **speeds)
     free(*speeds);
 }
 
+static size_t degenerate_problems(const board_run *run)
+{
+    size_t count = 0;
+    for (size_t p = 0; p < run->problems.count; p++)
+        count += board_is_degenerate(&run->problems.rows[p]) ? 1 : 0;
+    return count;
+}
+
 static void aggregate(const board *b, agg *rows)
 {
     SCOPED(speeds_destroy) speed_set *speeds = speeds_create(b);
@@ -192,7 +219,8 @@ static void aggregate(const board *b, agg *rows)
         count_task(&rows[b->tasks[i].entrant], &b->tasks[i], &speeds[b->tasks[i].entrant]);
     for (size_t i = 0; i < b->entrant_count; i++) {
         const board_run *run = b->entrants[i].run;
-        rows[i].declared = run->problems.count * (size_t)run->row.samples;
+        rows[i].degenerate = degenerate_problems(run) * (size_t)run->row.samples;
+        rows[i].declared = run->problems.count * (size_t)run->row.samples - rows[i].degenerate;
         qsort(rows[i].failures, rows[i].failure_count, sizeof(agg_failure), by_outcome_and_stage);
         finish(&rows[i], &speeds[i]);
         finish_shares(&rows[i], run, &speeds[i]);

@@ -32,7 +32,7 @@ typedef struct agg_failure {
 } agg_failure;
 
 typedef struct agg {
-    size_t declared; /* N */
+    size_t declared; /* N, without degenerate problems, as all counts up to the calls */
     size_t scored, correct;
     double correct_low, correct_high; /* Wilson 95 % of correct in N */
     size_t fast[AGG_THRESHOLDS];      /* correct and speedup > p, strict: raw */
@@ -47,8 +47,9 @@ typedef struct agg {
     size_t losses;        /* speedup < 1 */
     size_t gemm_measured; /* correct with a speedup, in the GEMM track: the set of the next */
     double gemm_geomean;
-    size_t impossible, inconclusive, same; /* verdicts */
-    size_t hidden_passed, hidden_failed;   /* hidden runs that were made */
+    size_t degenerate, degenerate_correct, degenerate_certified; /* apart: tasks, of them … */
+    size_t impossible, inconclusive, same;                       /* verdicts */
+    size_t hidden_passed, hidden_failed;                         /* hidden runs that were made */
     agg_failure failures[AGG_FAILURES_MAX];
     size_t failure_count;
     int64_t attempts, calls, cost_unknown, tokens_unknown;

@@ -375,6 +375,11 @@ bool board_is_gemm(const problem_row *problem)
     return strcmp(problem->category, "gemm") == 0;
 }
 
+bool board_is_degenerate(const problem_row *problem)
+{
+    return strcmp(problem->category, "degenerate") == 0;
+}
+
 bool board_any_kind(const board *self, const char *kind)
 {
     for (size_t i = 0; i < self->task_count; i++) {

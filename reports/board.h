@@ -124,6 +124,9 @@ bool board_task_scored(const board_task *task);
 /* board_is_gemm: the problem is of the GEMM track: counted and shown as any other, but left out of medians
  * and means over speedups. */
 bool board_is_gemm(const problem_row *problem);
+/* board_is_degenerate: an answer that computes nothing passes the problem (category `degenerate`): it is run and
+ * shown, and left out of every count, share, rank and mean but those that say so. */
+bool board_is_degenerate(const problem_row *problem);
 /* board_any_kind: some task ran on this kind of device ("fake"). */
 bool board_any_kind(const board *self, const char *kind);
 /* board_ranked_of: how many tasks of an entrant are in the view `ranked`. */

@@ -31,6 +31,7 @@ typedef struct row {
     const char *problem;
     size_t place;           /* in the grid */
     bool is_gemm;           /* left out of medians and means */
+    bool is_degenerate;     /* left out of every sum */
     const grid_cell *cells; /* one an entrant */
     int winner;             /* entrant, or NOBODY, TIE, UNDECIDED */
 } row;
@@ -184,6 +185,7 @@ static void list_rows(comparison *c)
         r->problem = p->id;
         r->place = i;
         r->is_gemm = board_is_gemm(p);
+        r->is_degenerate = board_is_degenerate(p);
         r->cells = grid_at(c->g, i, 0);
         r->winner = winner_of(c, r);
     }
@@ -221,7 +223,7 @@ static void sum_tasks(comparison *c, size_t e, double *speeds)
         s->cost_usd += t->usage->cost_usd;
         s->is_cost_known = s->is_cost_known && t->usage->cost_unknown == 0 &&
                            t->usage->unknown_calls == 0 && t->usage->unknown_usd <= 0;
-        if (!board_task_correct(t))
+        if (!board_task_correct(t) || board_is_degenerate(t->problem))
             continue;
         s->correct++;
         s->certified += agg_is_certified(t, 1) ? 1 : 0;
@@ -240,6 +242,8 @@ static void sum_rows(comparison *c, size_t e, double *speeds)
     column_sum *s = &c->sums[e];
     size_t n = 0;
     for (size_t i = 0; i < c->row_count; i++) {
+        if (c->rows[i].is_degenerate)
+            continue;
         s->declared += samples_of(c, e);
         s->wins += c->rows[i].winner == (int)e ? 1 : 0;
         if (solved_by_all(c, &c->rows[i]) && !c->rows[i].is_gemm)

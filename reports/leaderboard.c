@@ -327,6 +327,34 @@ static void write_gemm(const page *p)
                  "cores are proven on a GPU only.\n");
 }
 
+static bool has_degenerate(const board *b)
+{
+    for (size_t i = 0; i < b->task_count; i++)
+        if (board_is_degenerate(b->tasks[i].problem))
+            return true;
+    return false;
+}
+
+/* Problems that prove little: out of every figure above, with figures of their own. */
+static void write_degenerate(const page *p)
+{
+    if (!has_degenerate(p->b))
+        return;
+    buf_puts(
+        p->out,
+        "\nProblems of category `degenerate` are passed by an answer that computes nothing: they "
+        "are run and shown, and left out of all counts, shares, ranks and means here. Of theirs, "
+        "correct and certified: ");
+    for (size_t i = 0; i < p->view.ranks->count; i++) {
+        const agg *a = agg_at(p, i);
+        buf_puts(p->out, i > 0 ? ", " : "");
+        entrant_name(p, entrant_at(p, i));
+        buf_printf(p->out, " %zu and %zu of %zu", a->degenerate_correct, a->degenerate_certified,
+                   a->degenerate);
+    }
+    buf_puts(p->out, ".\n");
+}
+
 static bool cost_any(const board *b)
 {
     for (size_t i = 0; i < b->run_count; i++)
@@ -453,6 +481,7 @@ static void write_speed_table(const page *p)
 {
     put_table(p, COLUMNS_SPEED);
     write_gemm(p);
+    write_degenerate(p);
 }
 
 static void write_fast(const page *p)

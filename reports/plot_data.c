@@ -188,7 +188,7 @@ static double *speeds_of(const board *b, size_t entrant, size_t *count)
     *count = 0;
     for (size_t i = 0; i < b->task_count; i++)
         if (b->tasks[i].entrant == entrant && board_task_correct(&b->tasks[i]) &&
-            !isnan(b->tasks[i].speedup))
+            !isnan(b->tasks[i].speedup) && !board_is_degenerate(b->tasks[i].problem))
             speeds[(*count)++] = b->tasks[i].speedup;
     qsort(speeds, *count, sizeof *speeds, descending);
     return speeds;
@@ -498,7 +498,7 @@ static history_row tonight(const board *b, size_t entrant)
     history_row row = {.created_ms = b->runs[0].row.created_ms};
     for (size_t i = 0; i < b->task_count; i++) {
         const board_task *t = &b->tasks[i];
-        if (t->entrant != entrant)
+        if (t->entrant != entrant || board_is_degenerate(t->problem))
             continue;
         row.declared++;
         row.correct += board_task_correct(t) ? 1 : 0;

@@ -142,11 +142,16 @@ static const board_task *first_at(const making *m, size_t problem)
     return NULL;
 }
 
+static bool is_headline(const board_task *first)
+{
+    return first != NULL && !board_is_degenerate(first->problem);
+}
+
 static void place_problems(making *m)
 {
     m->place = xcalloc(m->g->problem_count + 1, sizeof *m->place);
     for (size_t p = 0; p < m->g->problem_count; p++)
-        m->place[p] = first_at(m, p) != NULL ? m->out->problems++ : NOWHERE;
+        m->place[p] = is_headline(first_at(m, p)) ? m->out->problems++ : NOWHERE;
 }
 
 /* Problems of the board that the entrant did not meet with the same contract. */
@@ -248,7 +253,7 @@ static void fill_hits(const making *m, const size_t *slots, uint32_t *hits)
     for (size_t i = 0; i < m->b->task_count; i++) {
         const board_task *t = &m->b->tasks[i];
         if (!has_rank(&m->out->rows[t->entrant]) || (size_t)t->row->sample >= m->out->samples ||
-            !agg_is_certified(t, 1))
+            !agg_is_certified(t, 1) || board_is_degenerate(t->problem))
             continue;
         size_t problem = m->place[grid_find(m->g, t->row->problem, &hint)];
         hits[slots[t->entrant] * m->out->problems + problem]++;
@@ -304,7 +309,7 @@ static bool counts(const ranking_row *row)
 static bool in_scope(const making *m, size_t problem)
 {
     const board_task *t = first_at(m, problem);
-    return t != NULL && !board_is_gemm(t->problem);
+    return is_headline(t) && !board_is_gemm(t->problem);
 }
 
 static bool is_common(const making *m, size_t problem)

@@ -49,6 +49,28 @@ static void the_denominator_is_what_was_declared(void **state)
     assert_true(p->rows[0].correct_high < 0.8);
 }
 
+static void degenerate_problems_are_counted_apart(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    filled_cuda(f);
+    fixture_exec(f, "UPDATE problem SET category = 'degenerate' WHERE id = 'add'");
+    SCOPED(board_destroy) board *b = read_board(f, "run-cuda");
+    SCOPED(agg_list_destroy) agg_list *a = agg_list_create(b);
+    const agg *gold = &a->rows[0]; /* right on all four; add is its fastest */
+    assert_int_equal(gold->declared, 3);
+    assert_int_equal(gold->scored, 3);
+    assert_int_equal(gold->correct, 3);
+    assert_int_equal(gold->fast[0], 2);
+    assert_int_equal(gold->in_scope, 3);
+    assert_int_equal(gold->degenerate, 1);
+    assert_int_equal(gold->degenerate_correct, 1);
+    assert_true(gold->p75 < 2);
+    assert_true(near(gold->pass[0], 1.0));
+    assert_int_equal(a->rows[1].degenerate_correct, 0); /* mock is wrong there */
+    assert_int_equal(a->rows[1].correct, 1);
+}
+
 static void missing_speeds_are_left_out_and_never_a_gain(void **state)
 {
     (void)state;
@@ -171,6 +193,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_denominator_is_what_was_declared),
+        cmocka_unit_test(degenerate_problems_are_counted_apart),
         cmocka_unit_test(missing_speeds_are_left_out_and_never_a_gain),
         cmocka_unit_test(the_gemm_track_has_a_mean_of_its_own),
         cmocka_unit_test(thresholds_are_strict),
