@@ -57,6 +57,8 @@ typedef struct duel {
     judge_staging staging;
     int64_t salt, seed;
     measure_short first; /* estimate of the candidate */
+    double margin;       /* δ on this card at this length */
+    bool calibrated;
     bool chained;
     int64_t slots;
     bool baseline_first;                                               /* in the next pair */
@@ -98,7 +100,11 @@ static void duel_fini(duel *d)
 static void duel_init(duel *d, const duel_request *ask, runner_verdict *verdict)
 {
     const lane_facts *facts = lane_get_facts(ask->held);
-    *d = (duel){.ask = ask, .p = ask->p, .verdict = verdict, .start_ms = clock_mono_ms()};
+    *d = (duel){.ask = ask,
+                .p = ask->p,
+                .verdict = verdict,
+                .start_ms = clock_mono_ms(),
+                .margin = PAIRED_MARGIN_MIN};
     d->watch = watch_start(&(watch_options){.kind = facts->kind,
                                             .uuid = facts->uuid,
                                             .fake_script = ask->p->node->settings->fake,
@@ -115,6 +121,8 @@ static void duel_init(duel *d, const duel_request *ask, runner_verdict *verdict)
 static int choose_mode(duel *d, double candidate_ms, double floor_ms, err *e)
 {
     double fastest = fmin(candidate_ms, d->ask->baseline_ms);
+    const char *uuid = lane_get_facts(d->ask->held)->uuid;
+    d->margin = pipeline_margin(d->p, uuid, fastest, &d->calibrated);
     d->chained = fastest < fmax(long_ms, floors_long * floor_ms);
     d->keeps_left = d->chained ? CHAINS_CHECKED : SAMPLES_CHECKED;
     return measure_slots(d->p, d->ask->c, fastest * 1e3, &d->slots, e);
@@ -383,7 +391,7 @@ static void look(duel *d)
     paired_input input = {.d = d->d,
                           .process = d->process,
                           .n = (size_t)d->pairs,
-                          .margin = d->p->margin,
+                          .margin = d->margin,
                           .alpha = PAIRED_LOOK_ALPHA,
                           .seed = (uint64_t)d->seed};
     const paired_result *r = &d->result;
@@ -432,7 +440,7 @@ static int put_raw(const duel *d, hash *out, err *e)
     json_set_str(raw, "l2", "cold");
     json_set_int(raw, "slots", d->slots);
     json_set_int(raw, "seed", d->seed);
-    json_set_real(raw, "margin", d->p->margin);
+    json_set_real(raw, "margin", d->margin);
     json_set_real(raw, "alpha_per_look", PAIRED_LOOK_ALPHA);
     json_set(raw, "pairs", &pairs);
     json_set(raw, "looks", &looks);
@@ -473,8 +481,8 @@ static int fill(const duel *d, comparison_record *out, err *e)
                            .ci_high = exp(d->result.high),
                            .serial = d->result.serial,
                            .between = d->result.between,
-                           .margin = d->p->margin,
-                           .calibrated = d->p->calibrated,
+                           .margin = d->margin,
+                           .calibrated = d->calibrated,
                            .candidate_ms = stats_median(d->candidate, n),
                            .baseline_ms = stats_median(d->baseline, n)};
     if (roofline_floor_ms(d->p->terms, &device, &r.floor_ms, e) != 0 || put_raw(d, &r.raw, e) != 0)

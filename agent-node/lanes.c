@@ -227,6 +227,20 @@ const lane_facts *lanes_facts(const lanes *self, size_t i)
     return &self->devices[i].facts;
 }
 
+size_t lanes_rows(const lanes *self, struct row_device out[LANES_MAX])
+{
+    for (size_t i = 0; i < self->count; i++) {
+        const lane_facts *f = &self->devices[i].facts;
+        out[i] = (struct row_device){.kind = (char *)(uintptr_t)f->kind,
+                                     .name = (char *)(uintptr_t)f->name,
+                                     .uuid = (char *)(uintptr_t)f->uuid,
+                                     .arch = (char *)(uintptr_t)f->arch,
+                                     .memory_bytes = f->limits.memory_bytes,
+                                     .reason = (char *)(uintptr_t)f->reason};
+    }
+    return self->count;
+}
+
 const lane_facts *lanes_usable(const lanes *self)
 {
     for (size_t i = 0; i < self->count; i++) {

@@ -20,6 +20,7 @@
 #include "agent-node/settings.h"
 #include "common/err.h"
 #include "suites/plan.h"
+#include "wire/message.h"
 
 enum { LANES_MAX = 64 };
 
@@ -44,6 +45,8 @@ void lanes_destroy(lanes **self);
 /* lanes_facts: lane i, i < lanes_count. There is always at least one (maybe kind "none"). */
 size_t lanes_count(const lanes *self);
 const lane_facts *lanes_facts(const lanes *self, size_t i);
+/* lanes_rows fills the lanes as the hello message tells them, and gives their number; texts are borrowed. */
+size_t lanes_rows(const lanes *self, struct row_device out[LANES_MAX]);
 /* lanes_usable is the facts of a lane that can run, or NULL. */
 const lane_facts *lanes_usable(const lanes *self);
 

@@ -63,6 +63,12 @@ static void on_lease(void *arg, message *lease)
     tasks_lease(self->tasks, lease);
 }
 
+static void on_measure(void *arg, message *m)
+{
+    node *self = arg;
+    tasks_measure(self->tasks, m);
+}
+
 static void on_cancel(void *arg, const char *task)
 {
     node *self = arg;
@@ -122,22 +128,6 @@ static void name_node(node *self)
     }
 }
 
-/* The lanes as the hello message tells them; texts are borrowed from the lanes. */
-static size_t list_devices(node *self)
-{
-    size_t count = lanes_count(self->lanes);
-    for (size_t i = 0; i < count; i++) {
-        const lane_facts *f = lanes_facts(self->lanes, i);
-        self->devices[i] = (struct row_device){.kind = (char *)(uintptr_t)f->kind,
-                                               .name = (char *)(uintptr_t)f->name,
-                                               .uuid = (char *)(uintptr_t)f->uuid,
-                                               .arch = (char *)(uintptr_t)f->arch,
-                                               .memory_bytes = f->limits.memory_bytes,
-                                               .reason = (char *)(uintptr_t)f->reason};
-    }
-    return count;
-}
-
 /* The CUDA major version of "13.0"; 0 without a driver: then any NVRTC will do. */
 static int driver_major(const char *version)
 {
@@ -175,9 +165,10 @@ static int open_session(node *self, err *e)
                                .slots = self->settings.slots,
                                .software = self->software,
                                .devices = self->devices,
-                               .device_count = list_devices(self),
+                               .device_count = lanes_rows(self->lanes, self->devices),
                                .events = {.lease = on_lease,
                                           .cancel = on_cancel,
+                                          .measure = on_measure,
                                           .claim = on_claim,
                                           .drain = on_drain,
                                           .arg = self}};

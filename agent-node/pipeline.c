@@ -17,6 +17,7 @@
 #include "common/paired.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
+#include "wire/calibration.h"
 
 static const char timing_protocol[] = "ce-timing-1";
 
@@ -340,7 +341,6 @@ int pipeline_run(const node_parts *node, ledger *account, const task_spec *spec,
     pipeline p SCOPED(pipeline_fini) = {
         .node = node, .ledger = account, .spec = spec, .done = done};
     p.facts = facts_for(node->lanes);
-    p.margin = PAIRED_MARGIN_MIN;
     p.result.speedup = (double)NAN;
     p.result.candidate_ms = (double)NAN;
     p.result.baseline_ms = (double)NAN;
@@ -352,6 +352,42 @@ int pipeline_run(const node_parts *node, ledger *account, const task_spec *spec,
     }
     sum_up(&p);
     return ledger_result(account, &p.result, e);
+}
+
+/* ---- the card ---- */
+
+static const struct row_card *find_card(const pipeline *p, const char *uuid)
+{
+    for (size_t i = 0; p->done != NULL && i < p->done->card_count; i++) {
+        if (strcmp(p->done->cards[i].uuid, uuid) == 0) {
+            return &p->done->cards[i];
+        }
+    }
+    return NULL;
+}
+
+double pipeline_margin(const pipeline *p, const char *uuid, double ms, bool *calibrated)
+{
+    const struct row_card *card = find_card(p, uuid);
+    *calibrated = false;
+    if (card == NULL) {
+        return PAIRED_MARGIN_MIN;
+    }
+    const double margins[] = {card->margin_short, card->margin_middle, card->margin_long};
+    const int64_t runs[] = {card->runs_short, card->runs_middle, card->runs_long};
+    const char *class = calibration_class(ms);
+    int i = 0;
+    while (strcmp(calibration_class_name(i), class) != 0) {
+        i++;
+    }
+    *calibrated = runs[i] >= PAIRED_MARGIN_RUNS_MIN;
+    return fmax(PAIRED_MARGIN_MIN, margins[i]);
+}
+
+const char *pipeline_distrust(const pipeline *p, const char *uuid)
+{
+    const struct row_card *card = find_card(p, uuid);
+    return card != NULL && card->failure[0] != '\0' ? card->failure : NULL;
 }
 
 /* ---- contract and validate tasks ---- */

@@ -58,6 +58,8 @@ typedef struct checkpoint {
     size_t stage_count;
     struct row_call_ref *calls;
     size_t call_count;
+    const struct row_card *cards; /* of this node, as the lease tells them */
+    size_t card_count;
 } checkpoint;
 
 typedef struct pipeline {
@@ -75,8 +77,6 @@ typedef struct pipeline {
     provider *escalation; /* for one more call where a stage's budget has ended; NULL: none */
     const lane_facts
         *facts;        /* of the device asked for; kind "none" with a reason when there is none */
-    double margin;     /* δ of verdicts on this card */
-    bool calibrated;   /* it comes from A/A runs there */
     bool placed;       /* facts are those of the lane that this task has held and takes again */
     char *kernel_spec; /* interview's KernelSpec JSON, or NULL */
     candidate *best;   /* the candidate that goes on, or NULL */
@@ -86,6 +86,10 @@ typedef struct pipeline {
     bool exhausted;       /* a recording had no further answer in some stage */
 } pipeline;
 
+/* pipeline_margin: δ of verdicts on that card for such a time; *calibrated: it comes from A/A runs there. */
+double pipeline_margin(const pipeline *p, const char *uuid, double ms, bool *calibrated);
+/* pipeline_distrust: why nothing may be timed on that card (its self-test failed), or NULL. */
+const char *pipeline_distrust(const pipeline *p, const char *uuid);
 /* pipeline_open opens the model of every stage, and the escalation; rigs of tests use it too. */
 int pipeline_open(pipeline *p, err *e);
 /* pipeline_run runs a `synthesize` task to its result. */

@@ -230,6 +230,15 @@ static void on_lease(void *arg, const peer_id *from, message *m)
     self->options.events.lease(self->options.events.arg, m);
 }
 
+static void on_measure(void *arg, const peer_id *from, message *m)
+{
+    (void)from;
+    session *self = arg;
+    if (self->options.events.measure != NULL) {
+        self->options.events.measure(self->options.events.arg, m);
+    }
+}
+
 static void on_cancel(void *arg, const peer_id *from, message *m)
 {
     (void)from;
@@ -258,6 +267,9 @@ static message_type answer_type(message_type asked)
 {
     if (asked == MSG_BLOB_GET) {
         return MSG_BLOB_DATA;
+    }
+    if (asked == MSG_CALIBRATION) {
+        return MSG_CALIBRATED;
     }
     if (asked == MSG_RESERVE) {
         return MSG_GRANT;
@@ -316,6 +328,12 @@ static void on_grant(void *arg, const peer_id *from, message *m)
     answer(arg, m->body.grant.ref, m, NULL);
 }
 
+static void on_calibrated(void *arg, const peer_id *from, message *m)
+{
+    (void)from;
+    answer(arg, m->body.calibrated.ref, m, NULL);
+}
+
 /* Who cannot even read the answer to its hello is of another version: the error names both. */
 static void on_bad(void *arg, const peer_id *from, const err *why)
 {
@@ -340,6 +358,8 @@ static const loop_route main_routes[] = {{MSG_WELCOME, on_welcome},
                                          {MSG_BASELINE, on_baseline},
                                          {MSG_BLOB_DATA, on_blob_data},
                                          {MSG_GRANT, on_grant},
+                                         {MSG_MEASURE, on_measure},
+                                         {MSG_CALIBRATED, on_calibrated},
                                          {0, NULL}};
 
 static const loop_routes main_table = {main_routes, on_bad};

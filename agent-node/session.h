@@ -34,6 +34,7 @@ typedef struct session_events {
     void (*lease)(void *arg, message *lease);    /* may move the body out */
     void (*cancel)(void *arg, const char *task); /* NULL: every task */
     void (*claim)(void *arg);                    /* session_claim every task that is still wanted */
+    void (*measure)(void *arg, message *m);      /* may move the body out; NULL: not asked for */
     void (*drain)(void *arg, int how);           /* messages.def says which is which */
     void *arg;
 } session_events;

@@ -9,7 +9,6 @@
 #include <sys/random.h>
 
 #include "common/buf.h"
-#include "common/paired.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
 
@@ -172,8 +171,7 @@ int specimen_open(specimen_bench *self, const node_parts *node, const lane_facts
                          .ledger = &self->account,
                          .spec = &self->spec,
                          .reference = self->reference,
-                         .facts = facts,
-                         .margin = PAIRED_MARGIN_MIN};
+                         .facts = facts};
     self->p.terms = contract_parse(self->contract, strlen(self->contract), "selftest", e);
     return self->p.terms != NULL ? draw_seed(&self->spec.seed, e) : -1;
 }

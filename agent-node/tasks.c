@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent-node/selftest.h"
 #include "common/log.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
@@ -18,7 +19,7 @@
 typedef struct task {
     tasks *owner;
     pthread_t thread;
-    message lease; /* body.lease */
+    message lease; /* body.lease, or body.measure: then it is a self-test */
     atomic_bool cancelled;
     atomic_bool finished; /* the thread is about to end: join it */
     atomic_bool used;
@@ -60,7 +61,8 @@ void tasks_cancel(tasks *self, const char *name)
     for (size_t i = 0; i < self->slot_count; i++) {
         task *t = &self->slot[i];
         if (atomic_load(&t->used) &&
-            (name == NULL || strcmp(t->lease.body.lease.task, name) == 0)) {
+            (name == NULL ||
+             (t->lease.type == MSG_LEASE && strcmp(t->lease.body.lease.task, name) == 0))) {
             atomic_store(&t->cancelled, true);
         }
     }
@@ -92,7 +94,9 @@ static int run_spec(const tasks *self, ledger *account, const struct msg_lease *
     checkpoint done = {.stages = lease->stages,
                        .stage_count = lease->stages_count,
                        .calls = lease->calls,
-                       .call_count = lease->calls_count};
+                       .call_count = lease->calls_count,
+                       .cards = lease->cards,
+                       .card_count = lease->cards_count};
     if (strcmp(spec->kind, "contract") == 0) {
         return pipeline_contract(&self->parts, account, spec, e);
     }
@@ -147,10 +151,68 @@ static void report_slots(tasks *self)
     }
 }
 
-static void *task_main(void *arg)
+/* ---- self-tests ---- */
+
+static double known_copy(const struct msg_measure *m, const char *uuid)
 {
-    task *t = arg;
-    tasks *self = t->owner;
+    for (size_t i = 0; i < m->known_count; i++) {
+        if (strcmp(m->known[i].uuid, uuid) == 0) {
+            return m->known[i].ms;
+        }
+    }
+    return 0;
+}
+
+int tasks_tell_selftest(session *to, const calibration_record *record, bool *passed, char **text,
+                        err *e)
+{
+    SCOPED(message_fini) message reply = {0};
+    message m;
+    message_init(&m, MSG_CALIBRATION);
+    m.body.calibration.record = calibration_write(record);
+    if (session_call(to, &m, &reply, e) != 0) {
+        return -1;
+    }
+    *passed = reply.body.calibrated.passed;
+    *text = xstrdup(reply.body.calibrated.text);
+    return 0;
+}
+
+/* A card that cannot be tested has failed its self-test: the record says why. */
+static int test_card(const tasks *self, const task *t, const lane_facts *facts, err *e)
+{
+    const struct msg_measure *m = &t->lease.body.measure;
+    calibration_record record SCOPED(calibration_record_fini) = {.device = NULL};
+    const selftest_options how = {
+        .quick = m->quick, .copy_ms = known_copy(m, facts->uuid), .version = CE_VERSION};
+    SCOPED(scoped_free) char *text = NULL;
+    bool passed = false;
+    err why = {0};
+    lane *held = lanes_acquire_again(self->parts.lanes, facts, &t->cancelled, e);
+    if (held == NULL) {
+        return -1;
+    }
+    if (selftest_run(&self->parts, held, &how, &record, &why) != 0) {
+        log_err(LOG_WARN, "task", &why, "self-test of %s", facts->uuid);
+    }
+    lanes_release(self->parts.lanes, &held);
+    return tasks_tell_selftest(self->parts.session, &record, &passed, &text, e);
+}
+
+static void test_cards(const tasks *self, const task *t)
+{
+    err e = {0};
+    for (size_t i = 0; i < lanes_count(self->parts.lanes); i++) {
+        const lane_facts *facts = lanes_facts(self->parts.lanes, i);
+        bool times = strcmp(facts->kind, "cuda") == 0 || strcmp(facts->kind, "fake") == 0;
+        if (times && test_card(self, t, facts, &e) != 0) {
+            log_err(LOG_WARN, "task", &e, "self-test of %s", facts->uuid);
+        }
+    }
+}
+
+static void work(const tasks *self, task *t)
+{
     const struct msg_lease *lease = &t->lease.body.lease;
     ledger account = {.session = self->parts.session,
                       .blobs = self->parts.blobs,
@@ -163,6 +225,17 @@ static void *task_main(void *arg)
         tell_failure(self, &account, &why);
     }
     ledger_fini(&account);
+}
+
+static void *task_main(void *arg)
+{
+    task *t = arg;
+    tasks *self = t->owner;
+    if (t->lease.type == MSG_MEASURE) {
+        test_cards(self, t);
+    } else {
+        work(self, t);
+    }
     atomic_store(&t->finished, true);
     report_slots(self);
     return NULL;
@@ -225,25 +298,41 @@ void tasks_drain(tasks *self, int how)
     report_slots(self);
 }
 
-void tasks_lease(tasks *self, message *lease)
+/* take_on gives the message to a slot's thread; why not, or NULL. */
+static const char *take_on(tasks *self, message *m)
 {
     bool draining = atomic_load(&self->draining) != DRAIN_NONE;
     task *t = draining ? NULL : free_slot(self);
     if (t == NULL) {
-        refuse(self, &lease->body.lease,
-               draining ? "the node is being drained" : "the node has no free slot");
-        return;
+        return draining ? "the node is being drained" : "the node has no free slot";
     }
     t->owner = self;
-    t->lease = *lease;
-    memset(lease, 0, sizeof(*lease));
+    t->lease = *m;
+    memset(m, 0, sizeof(*m));
     atomic_store(&t->cancelled, false);
     atomic_store(&t->finished, false);
     atomic_store(&t->used, true);
     if (pthread_create(&t->thread, NULL, task_main, t) != 0) {
-        refuse(self, &t->lease.body.lease, "the node cannot start a thread");
-        message_fini(&t->lease);
+        *m = t->lease;
         atomic_store(&t->used, false);
+        return "the node cannot start a thread";
+    }
+    return NULL;
+}
+
+void tasks_lease(tasks *self, message *lease)
+{
+    const char *why = take_on(self, lease);
+    if (why != NULL) {
+        refuse(self, &lease->body.lease, why);
     }
     report_slots(self);
+}
+
+void tasks_measure(tasks *self, message *m)
+{
+    const char *why = take_on(self, m);
+    if (why != NULL) {
+        log_line(LOG_WARN, "task", "no self-test: %s", why);
+    }
 }

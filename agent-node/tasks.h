@@ -10,6 +10,7 @@
 #define CE_AGENT_NODE_TASKS_H
 
 #include "agent-node/pipeline.h"
+#include "wire/calibration.h"
 #include "wire/message.h"
 
 typedef struct tasks tasks;
@@ -24,6 +25,11 @@ void tasks_claim(tasks *self);
  * when none is left. A later call may be sharper than an earlier one. For the loop thread. */
 void tasks_drain(tasks *self, int how);
 void tasks_lease(tasks *self, message *lease);
+/* tasks_measure starts a self-test of every card and tells the coordinator; takes the message's body. */
+void tasks_measure(tasks *self, message *m);
+/* tasks_tell_selftest sends a record and waits for what the coordinator says of it; *text is fresh. */
+int tasks_tell_selftest(session *to, const calibration_record *record, bool *passed, char **text,
+                        err *e);
 /* tasks_cancel: NULL cancels every task. */
 void tasks_cancel(tasks *self, const char *name);
 

@@ -16,6 +16,7 @@
 #include "common/log.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
+#include "coordinator/calibrate.h"
 #include "coordinator/coord.h"
 #include "coordinator/guard.h"
 #include "coordinator/handout.h"
@@ -176,6 +177,7 @@ static void on_hello(const api_call *call)
              (long long)hello->slots);
     record_join(c, hello);
     welcome(c, call->from, true);
+    calibrate_joined(c, number, hello);
 }
 
 static void on_beat(const api_call *call)
@@ -593,6 +595,12 @@ static void on_blob_put(const api_call *call)
         blob_job_free(job);
 }
 
+static void on_calibration(const api_call *call)
+{
+    const handout_ack ack = ack_of(call);
+    calibrate_take(call->c, call->node, &ack, call->m->body.calibration.record);
+}
+
 /* ---- the table ---- */
 typedef enum api_peer { API_ANYBODY, API_NODE, API_OPERATOR } api_peer;
 
@@ -618,6 +626,7 @@ static void on_operator(const api_call *call)
     X(MSG_BLOB_PUT, on_blob_put, API_NODE)         \
     X(MSG_BASELINE_GET, on_baseline_get, API_NODE) \
     X(MSG_BASELINE_PUT, on_baseline_put, API_NODE) \
+    X(MSG_CALIBRATION, on_calibration, API_NODE)   \
     X(MSG_BYE, on_bye, API_NODE)                   \
     X(MSG_SUBMIT, on_operator, API_OPERATOR)       \
     X(MSG_RUN_GET, on_operator, API_OPERATOR)      \

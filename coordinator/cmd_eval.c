@@ -27,7 +27,7 @@ typedef struct options {
     const char *on_rate_limit;
     cli_list ceilings;
     double target, temperature, node_timeout_s, budget_usd;
-    bool dry_run, yes, json;
+    bool dry_run, yes, json, selftest;
 } options;
 
 #define AT(member) offsetof(options, member)
@@ -151,6 +151,10 @@ static const cli_option table[] = {
      .offset = AT(ceilings),
      .value = "P[:M]=R[,T]",
      .help = "at most R calls (and T tokens) a minute to P or its model M, all nodes together"},
+    {.name = "selftest",
+     .type = CLI_FLAG,
+     .offset = AT(selftest),
+     .help = "every node tests its cards before its first task; a card that fails is not timed on"},
     {.name = "dry-run",
      .type = CLI_FLAG,
      .offset = AT(dry_run),
@@ -306,6 +310,7 @@ static int fill_common(const options *o, settings *s, err *e)
     s->python = copy(o->python);
     s->fake = copy(o->fake);
     s->slots = o->slots;
+    s->selftest = o->selftest;
     s->node_timeout_ms = (int64_t)(o->node_timeout_s * 1000);
     s->budget_usd = o->budget_usd;
     s->on_rate_limit = copy(o->on_rate_limit);

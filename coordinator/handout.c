@@ -72,6 +72,17 @@ static int write_grant(store_tx *tx, void *arg, err *e)
     return task_grant(tx, job->id, job->name, job->token, clock_wall_ms(), e);
 }
 
+static void fill_cards(struct msg_lease *body, const node *holder)
+{
+    body->cards = xcalloc(holder->card_count + 1, sizeof *body->cards);
+    for (; body->cards_count < holder->card_count; body->cards_count++) {
+        struct row_card *row = &body->cards[body->cards_count];
+        *row = holder->cards[body->cards_count];
+        row->uuid = xstrdup(row->uuid);
+        row->failure = xstrdup(row->failure);
+    }
+}
+
 static void fill_lease(message *m, const sched_task *task, int64_t token)
 {
     struct msg_lease *body = &m->body.lease;
@@ -100,6 +111,7 @@ static void send_lease(coord *c, const grant_job *job, size_t number)
     message m;
     coord_cache(c, buf_text(&job->text), job->text.size);
     fill_lease(&m, task_of(c, job->task), job->token);
+    fill_cards(&m.body.lease, nodes_get(c->nodes, number));
     if (!coord_send(c, &nodes_get(c->nodes, number)->peer, &m))
         handout_lose_node(c, number, NODE_LOST, "its connection is gone");
 }

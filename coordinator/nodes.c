@@ -21,6 +21,17 @@ nodes *nodes_create(void)
     return xcalloc(1, sizeof(nodes));
 }
 
+static void forget_cards(node *n)
+{
+    for (size_t i = 0; i < n->card_count; i++) {
+        free(n->cards[i].uuid);
+        free(n->cards[i].failure);
+    }
+    free(n->cards);
+    n->cards = NULL;
+    n->card_count = 0;
+}
+
 void nodes_destroy(nodes **self)
 {
     if (!*self)
@@ -28,6 +39,7 @@ void nodes_destroy(nodes **self)
     for (size_t i = 0; i < (*self)->count; i++) {
         free((*self)->rows[i].reason);
         free((*self)->rows[i].devices);
+        forget_cards(&(*self)->rows[i]);
     }
     free((*self)->rows);
     free(*self);
@@ -100,6 +112,7 @@ int nodes_join(nodes *self, const peer_id *peer, const struct msg_hello *hello, 
     node *n = &self->rows[number];
     free(n->reason);
     free(n->devices);
+    forget_cards(n);
     *n = (node){.peer = *peer, .up = true, .seen_ms = now_ms, .slots = hello->slots};
     memccpy(n->name, hello->node, 0, NODES_NAME - 1);
     memccpy(n->instance, hello->instance, 0, NODES_INSTANCE - 1);
@@ -202,6 +215,43 @@ void nodes_drain(nodes *self, size_t number)
     self->rows[number].draining = true;
 }
 
+void nodes_set_cards(nodes *self, size_t number, struct row_card *cards, size_t count)
+{
+    assert(number < self->count);
+    forget_cards(&self->rows[number]);
+    self->rows[number].cards = cards;
+    self->rows[number].card_count = count;
+}
+
+static void update(struct row_card *to, const struct row_card *from)
+{
+    free(to->failure);
+    char *uuid = to->uuid;
+    *to = *from;
+    to->uuid = uuid;
+    to->failure = xstrdup(from->failure);
+}
+
+void nodes_update_card(nodes *self, const struct row_card *card)
+{
+    for (size_t i = nodes_next(self, NODES_NONE); i != NODES_NONE; i = nodes_next(self, i))
+        for (size_t k = 0; k < self->rows[i].card_count; k++)
+            if (strcmp(self->rows[i].cards[k].uuid, card->uuid) == 0)
+                update(&self->rows[i].cards[k], card);
+}
+
+void nodes_await_tests(nodes *self, size_t number, int64_t cards)
+{
+    assert(number < self->count);
+    self->rows[number].untested = cards;
+}
+
+void nodes_tested(nodes *self, size_t number)
+{
+    assert(number < self->count);
+    self->rows[number].untested -= self->rows[number].untested > 0;
+}
+
 void nodes_set_credit(nodes *self, size_t number, int64_t credit)
 {
     assert(number < self->count);
@@ -210,7 +260,8 @@ void nodes_set_credit(nodes *self, size_t number, int64_t credit)
 
 static int64_t room(const node *n)
 {
-    int64_t empty = n->draining ? 0 : n->slots - n->held;
+    bool resting = n->draining || n->untested > 0;
+    int64_t empty = resting ? 0 : n->slots - n->held;
     return n->credit < empty ? n->credit : empty;
 }
 

@@ -27,13 +27,16 @@ typedef struct node {
     char instance[NODES_INSTANCE];
     peer_id peer; /* its data socket */
     bool up;
-    int64_t seen_ms;       /* newest sign of life of a node whose loop turns */
-    int64_t slots, credit; /* as the node said last */
-    int64_t held;          /* tasks it has of us */
-    bool cuda, emu, fake;  /* a lane of that kind can run */
-    bool draining;         /* takes no further tasks */
-    char *devices;         /* lanes that can run, for people */
-    char *reason;          /* why a lane cannot, of the first such lane; NULL */
+    int64_t seen_ms;        /* newest sign of life of a node whose loop turns */
+    int64_t slots, credit;  /* as the node said last */
+    int64_t held;           /* tasks it has of us */
+    bool cuda, emu, fake;   /* a lane of that kind can run */
+    bool draining;          /* takes no further tasks */
+    char *devices;          /* lanes that can run, for people */
+    char *reason;           /* why a lane cannot, of the first such lane; NULL */
+    struct row_card *cards; /* what is stored of its cards */
+    size_t card_count;
+    int64_t untested; /* cards whose self-test is awaited: it gets no task until it is 0 */
 } node;
 
 typedef struct nodes nodes;
@@ -70,6 +73,14 @@ void nodes_forgive(nodes *self, int64_t now_ms);
 
 /* nodes_drain: it gets no further tasks. */
 void nodes_drain(nodes *self, size_t number);
+/* nodes_set_cards takes the rows. nodes_update_card copies what is new of a card to every node that has
+ * it. */
+void nodes_set_cards(nodes *self, size_t number, struct row_card *cards, size_t count);
+void nodes_update_card(nodes *self, const struct row_card *card);
+/* nodes_await_tests: the node tests so many cards before it gets tasks; nodes_tested: one less. */
+void nodes_await_tests(nodes *self, size_t number, int64_t cards);
+void nodes_tested(nodes *self, size_t number);
+
 void nodes_set_credit(nodes *self, size_t number, int64_t credit);
 /* nodes_take picks the connected node that may run a task for `device` (auto, cuda, emu, fake) and has
  * the most room; it then holds one task more. Room is credit, but never more than slots not held: a pull

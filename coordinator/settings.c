@@ -114,6 +114,7 @@ static const field table[] = {
     MAYBE(fake),
     NUMBER(slots),
     NUMBER(node_timeout_ms),
+    {.key = "selftest", .type = FIELD_INT_IF_ANY, .offset = AT(selftest)},
     {.key = "on_rate_limit", .type = FIELD_TEXT_IF_ANY, .offset = AT(on_rate_limit)},
     {.key = "ceilings",
      .type = FIELD_LIST_IF_ANY,

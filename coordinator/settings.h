@@ -56,6 +56,7 @@ typedef struct settings {
     char *fake;    /* script of the fake device; NULL: its defaults */
     int64_t slots; /* of the local node; 0: its default */
     int64_t node_timeout_ms;
+    int64_t selftest;       /* 1: every node tests its cards before its first task */
     char *on_rate_limit;    /* "fail"; NULL: wait */
     door_ceiling *ceilings; /* calls and tokens a minute, all nodes together */
     size_t ceiling_count;

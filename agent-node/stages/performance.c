@@ -41,6 +41,7 @@ typedef struct race {
     contender earlier[EARLIER_MAX]; /* the best ones before, oldest first */
     size_t earlier_count;
     lineage steps;
+    const char *distrust; /* why nothing may be timed on this card, or NULL */
     char *missed; /* what the last repaired candidate lacked, for the model; NULL: nothing */
 } race;
 
@@ -186,6 +187,7 @@ typedef struct step {
         alone; /* candidate: cold when the verdict is ok and there is none, else warm */
     runner_verdict verdict; /* candidate */
     baseline_origin origin; /* baselines */
+    const char *distrust;   /* baselines: why nothing may be timed on this card; NULL: it may */
 } step;
 
 static int run_step(pipeline *p, stage_work *w, step *s, err *e)
@@ -201,7 +203,8 @@ static int run_step(pipeline *p, stage_work *w, step *s, err *e)
 
 static int run_baseline(pipeline *p, lane *held, step *s, err *e)
 {
-    return measure_baseline(p, held, s->record, &s->origin, e);
+    s->distrust = pipeline_distrust(p, lane_get_facts(held)->uuid);
+    return s->distrust != NULL ? 0 : measure_baseline(p, held, s->record, &s->origin, e);
 }
 
 static int run_candidate(pipeline *p, lane *held, step *s, err *e)
@@ -299,6 +302,10 @@ static int find_baseline(pipeline *p, stage_work *w, race *r, err *e)
         return -1;
     }
     const measurement_record *winner = find_row(&w->record, "baseline");
+    r->distrust = s.distrust;
+    if (r->distrust != NULL) {
+        return 0;
+    }
     if (winner != NULL) {
         r->baseline_ms = winner->median_ms;
         r->baseline_mode = xstrdup(winner->mode);
@@ -513,7 +520,16 @@ int stage_performance(pipeline *p, stage_work *w, err *e)
     if (strcmp(p->facts->kind, "emu") == 0) {
         return performance_modelled(p, w, e);
     }
-    if (find_baseline(p, w, &r, e) != 0 || time_best(p, w, &r, &verdict, e) != 0) {
+    if (find_baseline(p, w, &r, e) != 0) {
+        return -1;
+    }
+    if (r.distrust != NULL) {
+        SCOPED(scoped_free)
+        char *why = xasprintf("not timed: this card fails its self-test (%s)", r.distrust);
+        stage_decide(w, "skipped", OUTCOME_OK, NULL, why);
+        return 0;
+    }
+    if (time_best(p, w, &r, &verdict, e) != 0) {
         return -1;
     }
     if (!verdict_is_ok(&verdict)) {

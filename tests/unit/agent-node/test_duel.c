@@ -30,7 +30,6 @@ static void bench_open(bench *b, const char *script)
     *b = (bench){.rig = rig_create(script), .baseline_ms = 0.100};
     rig_spec(b->rig, "silu_fp16", "gold", &b->spec);
     rig_pipeline(b->rig, &b->spec, &b->work);
-    b->work.p.margin = 0.01;
     judge_spy_install(&b->spy, rig_node(b->rig)->lanes);
 }
 

@@ -29,7 +29,6 @@ static void bench_open(bench *b, const char *script)
     *b = (bench){.rig = rig_create(script)};
     rig_spec(b->rig, "silu_fp16", "gold", &b->spec);
     rig_pipeline(b->rig, &b->spec, &b->work);
-    b->work.p.margin = 0.01;
     judge_spy_install(&b->spy, rig_node(b->rig)->lanes);
     b->rival = *b->work.p.best; /* shares everything but its name */
     b->rival.alias = "rival";

@@ -234,6 +234,54 @@ static void a_contract_task_tells_what_the_reference_does(void **state)
     rig_destroy(&r);
 }
 
+/* ---- what the lease says of the card ---- */
+
+static struct row_card a_card(char *uuid, char *failure)
+{
+    return (struct row_card){.uuid = uuid,
+                             .failure = failure,
+                             .margin_short = 0.02,
+                             .margin_middle = 0.001,
+                             .margin_long = 0.03,
+                             .runs_short = 12,
+                             .runs_middle = 10,
+                             .runs_long = 9};
+}
+
+static void a_verdicts_margin_is_of_its_card_and_length(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *uuid;
+        double ms, margin;
+        bool calibrated;
+    } rows[] = {{"GPU-1", 0.010, 0.02, true},
+                {"GPU-1", 0.100, 0.01, true}, /* never below 1 % */
+                {"GPU-1", 1.000, 0.03, false},
+                {"GPU-2", 0.010, 0.01, false}};
+    char uuid[] = "GPU-1", failure[] = "";
+    const struct row_card card = a_card(uuid, failure);
+    const checkpoint done = {.cards = &card, .card_count = 1};
+    const pipeline p = {.done = &done};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        bool calibrated = !rows[i].calibrated;
+        assert_true(pipeline_margin(&p, rows[i].uuid, rows[i].ms, &calibrated) == rows[i].margin);
+        assert_int_equal(calibrated, rows[i].calibrated);
+    }
+}
+
+static void a_card_that_failed_its_self_test_is_not_trusted(void **state)
+{
+    (void)state;
+    char uuid[] = "GPU-1", failure[] = "warm 10 MB";
+    const struct row_card card = a_card(uuid, failure);
+    const checkpoint done = {.cards = &card, .card_count = 1};
+    const pipeline p = {.done = &done}, nothing = {.done = NULL};
+    assert_string_equal(pipeline_distrust(&p, "GPU-1"), "warm 10 MB");
+    assert_null(pipeline_distrust(&p, "GPU-2"));
+    assert_null(pipeline_distrust(&nothing, "GPU-1"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +294,8 @@ int main(void)
         cmocka_unit_test(the_result_names_the_device_that_measured),
         cmocka_unit_test(without_a_device_a_candidate_is_compiled_and_not_run),
         cmocka_unit_test(a_damaged_checkpoint_is_the_harness),
+        cmocka_unit_test(a_verdicts_margin_is_of_its_card_and_length),
+        cmocka_unit_test(a_card_that_failed_its_self_test_is_not_trusted),
         cmocka_unit_test(a_contract_task_tells_what_the_reference_does)};
     return cmocka_run_group_tests_name("pipeline", tests, NULL, NULL);
 }

@@ -248,6 +248,7 @@ void client_hello(client *self, const char *name, int64_t slots)
     m.body.hello.devices = xcalloc(1, sizeof *m.body.hello.devices);
     m.body.hello.devices_count = 1;
     message_set_str(&m.body.hello.devices[0].kind, "fake");
+    message_set_str(&m.body.hello.devices[0].uuid, "GPU-fake");
     client_send(self, &m);
 }
 
