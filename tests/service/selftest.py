@@ -44,7 +44,7 @@ def test_a_check_that_says_no_is_exit_3(place):
 
 def evaluate(place, fake, *words):
     done = place.run("eval", "--suite", "internal", "--model-id", "gold", "--only", "silu_fp16", "--fake", fake, *words)
-    exits(done, 0)
+    expect(done.returncode == 0, done.stderr)
 
 
 def test_a_run_tests_its_nodes_first_and_does_not_time_on_a_card_that_fails(place):
