@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent-node/runner_proc.h"
 #include "common/buf.h"
 #include "common/file.h"
 #include "common/json.h"
@@ -124,7 +125,9 @@ static json_doc *probe(const settings *options, const char *kind, err *e)
         argv[4] = NULL;
     }
     int status = 0;
-    if (subproc_run(&(subproc_options){.argv = argv}, PROBE_MS, &out, &errors, &status, e) != 0) {
+    SCOPED(runner_proc_env_free) char **env = runner_proc_env();
+    const subproc_options how = {.argv = argv, .env = (const char *const *)env};
+    if (subproc_run(&how, PROBE_MS, &out, &errors, &status, e) != 0) {
         return NULL;
     }
     if (status != 0) {
@@ -346,6 +349,19 @@ void lanes_release(lanes *self, lane **held)
     *held = NULL;
 }
 
+/* Two processes that count devices differently would compare two cards. */
+static int check_same(const lane *self, err *e)
+{
+    const char *uuid = judge_get_facts(self->judge)->uuid;
+    if (uuid[0] == '\0' || self->facts.uuid[0] == '\0' || strcmp(uuid, self->facts.uuid) == 0) {
+        return 0;
+    }
+    return err_set(e, ERR_CONFIG,
+                   "%s is %s here and %s for PyTorch: they see devices in different orders; set "
+                   "CUDA_DEVICE_ORDER=PCI_BUS_ID",
+                   self->facts.device, self->facts.uuid, uuid);
+}
+
 judge *lane_judge(lane *self, err *e)
 {
     const settings *s = self->home->options;
@@ -357,6 +373,9 @@ judge *lane_judge(lane *self, err *e)
                                                    .fake_script = s->fake,
                                                    .cache_dir = cache},
                                   e);
+        if (self->judge != NULL && check_same(self, e) != 0) {
+            judge_destroy(&self->judge);
+        }
     }
     return self->judge;
 }

@@ -67,10 +67,11 @@ static const char *const passed_on[] = {"PATH",
                                         "TSAN_OPTIONS",
                                         NULL};
 
-/* make_env fills a NULL-ended list of fresh strings. Code is loaded before it is needed: a first launch
- * under lazy loading could wait for a kernel that waits for us. */
-static void make_env(char *env[ENV_MAX])
+/* Code is loaded before it is needed: a first launch under lazy loading could wait for a kernel that waits
+ * for us. */
+char **runner_proc_env(void)
 {
+    char **env = xcalloc(ENV_MAX, sizeof *env);
     size_t n = 0;
     env[n++] = xstrdup("CUDA_MODULE_LOADING=EAGER");
     for (size_t i = 0; passed_on[i] != NULL; i++) {
@@ -78,13 +79,15 @@ static void make_env(char *env[ENV_MAX])
         if (value != NULL)
             env[n++] = xasprintf("%s=%s", passed_on[i], value);
     }
-    env[n] = NULL;
+    return env;
 }
 
-static void free_env(char *env[ENV_MAX])
+void runner_proc_env_free(char ***env)
 {
-    for (size_t i = 0; env[i] != NULL; i++)
-        free(env[i]);
+    for (size_t i = 0; *env != NULL && (*env)[i] != NULL; i++)
+        free((*env)[i]);
+    free(*env);
+    *env = NULL;
 }
 
 static char *find_binary(const runner_options *options, err *e)
@@ -110,12 +113,10 @@ static int spawn(runner_proc *p, const runner_options *options, int child_end, e
         argv[n++] = "--problem";
         argv[n++] = options->problem;
     }
-    char *env[ENV_MAX];
-    make_env(env);
+    SCOPED(runner_proc_env_free) char **env = runner_proc_env();
     const subproc_fd fds[] = {{p->errors, STDERR_FILENO}, {child_end, 3}};
     subproc_options o = {.argv = argv, .env = (const char *const *)env, .fds = fds, .fd_count = 2};
     p->child = subproc_start(&o, e);
-    free_env(env);
     return p->child == NULL ? -1 : 0;
 }
 

@@ -25,6 +25,11 @@
 
 typedef struct runner_proc runner_proc;
 
+/* runner_proc_env is the environment of every process that sees devices for us, NULL-ended, in fresh memory:
+ * which devices are visible, and in which order, must be the same everywhere. */
+char **runner_proc_env(void);
+void runner_proc_env_free(char ***env);
+
 typedef struct runner_options {
     const char *binary;      /* NULL: ce-runner beside the running executable */
     const char *device;      /* "cuda:0", "emu" or "fake" */

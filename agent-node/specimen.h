@@ -26,6 +26,7 @@ typedef struct specimen {
 } specimen;
 
 extern const specimen specimen_copy;
+extern const specimen specimen_twice;     /* copies twice: a long time in less memory */
 extern const specimen specimen_slower_3;  /* moves 3 % more bytes */
 extern const specimen specimen_slower_10; /* 10 % */
 extern const specimen specimen_keeps_l2;  /* asks that its inputs stay in L2 */

@@ -40,7 +40,15 @@ static int load(trial *self, lane *held, runner_verdict *verdict, err *e)
                                .plan = c->plan_text,
                                .kernels = c->compiled.kernels,
                                .kernel_count = c->compiled.kernel_count};
-    return runner_proc_load(self->runner, &loaded, verdict, e);
+    if (runner_proc_load(self->runner, &loaded, verdict, e) != 0) {
+        return -1;
+    }
+    const char *uuid = runner_proc_facts(self->runner)->uuid, *own = lane_get_facts(held)->uuid;
+    if (uuid != NULL && uuid[0] != '\0' && own[0] != '\0' && strcmp(uuid, own) != 0) {
+        return err_set(e, ERR_CONFIG, "%s was %s and is %s for a runner: devices have changed",
+                       lane_get_facts(held)->device, own, uuid);
+    }
+    return 0;
 }
 
 int trial_open(trial *self, const pipeline *p, lane *held, const candidate *c,

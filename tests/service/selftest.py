@@ -12,6 +12,7 @@ CHEATS = {"selftest_noop": "wrong", "selftest_sleeper": "hung", "selftest_cached
 def script(slower=0.1546, noop="wrong"):
     problems = {name: {"check": {"outcome": outcome}} for name, outcome in CHEATS.items()}
     problems["selftest_noop"] = {"check": {"outcome": noop}}
+    problems["selftest_launch"] = {"warm_ms": 0.01}
     problems["selftest_slower_3"] = {"candidate_ms": [slower]}
     problems["selftest_slower_10"] = {"candidate_ms": [0.165]}
     return {"default": {"candidate_ms": [0.150], "warm_ms": 0.09, "baselines": {"eager": [0.150], "default": [0.2]}},

@@ -19,7 +19,8 @@ static const char well[] =
     "{\"default\": {\"candidate_ms\": [0.150], \"warm_ms\": 0.09, \"baselines\": {\"eager\": "
     "[0.150]}}, \"problems\": {\"selftest_slower_3\": {\"candidate_ms\": [0.1546]}, "
     "\"selftest_slower_10\": {\"candidate_ms\": [0.165]}, "
-    "\"selftest_noop\": {\"check\": {\"outcome\": \"wrong\"}}, "
+    "\"selftest_launch\": {\"warm_ms\": 0.01}, \"selftest_noop\": {\"check\": {\"outcome\": "
+    "\"wrong\"}}, "
     "\"selftest_sleeper\": {\"check\": {\"outcome\": \"hung\"}}, "
     "\"selftest_cached\": {\"check\": {\"outcome\": \"uninitialised\"}}, "
     "\"selftest_beyond\": {\"check\": {\"outcome\": \"out_of_bounds\"}}}}";

@@ -8,6 +8,7 @@
 #include "agent-node/selftest.h"
 
 #define CHEATS                                                            \
+    "\"selftest_launch\": {\"warm_ms\": 0.010},"                          \
     "\"selftest_noop\": {\"check\": {\"outcome\": \"wrong\"}},"           \
     "\"selftest_sleeper\": {\"check\": {\"outcome\": \"hung\"}},"         \
     "\"selftest_cached\": {\"check\": {\"outcome\": \"uninitialised\"}}," \
@@ -96,7 +97,7 @@ static void a_card_that_is_well_passes_every_check(void **state)
     assert_string_equal(find(&b, "slower_3", 9)->verdict, "slower"); /* 10 of them */
     assert_true(fabs(find(&b, "slower_3", 0)->theta + log(0.1546 / 0.150)) < 1e-9);
     assert_string_equal(find(&b, "keeps_l2", 0)->verdict, "same");
-    assert_true(fabs(find(&b, "warm", 0)->value - 0.150 / 0.090) < 1e-9);
+    assert_true(fabs(find(&b, "warm", 0)->value - (0.150 - 0.010) / (0.090 - 0.010)) < 1e-9);
     assert_true(find(&b, "paths", 1)->passed);
     assert_has(find(&b, "floor", 0)->text, "not run");
     bench_close(&b);
@@ -121,7 +122,8 @@ static void each_check_can_say_no(void **state)
         {SCRIPT(TIMES, "0.1501", CHEATS), "slower_3_called"}, /* 0.1 % is not seen */
         {SCRIPT("\"candidate_ms\": [0.150], \"warm_ms\": 0.140", "0.1546", CHEATS), "warm"},
         {SCRIPT("\"candidate_ms\": [0.144], \"warm_ms\": 0.090", "0.1546", CHEATS), "paths"},
-        {SCRIPT(TIMES, "0.1546", "\"selftest_noop\": {}"), "refused"},
+        {SCRIPT(TIMES, "0.1546", "\"selftest_launch\": {\"warm_ms\": 0.01}, \"selftest_noop\": {}"),
+         "refused"},
         {SCRIPT(TIMES, "0.1546", CHEATS ", \"selftest_keeps_l2\": {\"candidate_ms\": [0.1]}"),
          "keeps_l2"}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
