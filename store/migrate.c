@@ -26,7 +26,8 @@ static const unsigned char add_profile[] = "ALTER TABLE task ADD COLUMN profile 
 
 /* Migration i leads from user_version i to i + 1. Never changed once released, only added to. */
 static const unsigned char *const migrations[MIGRATE_VERSION] = {
-    schema_sql, add_modelled, money_sql, validation_sql, verdict_sql, claim_sql, add_profile, calibration_sql};
+    schema_sql,  add_modelled, money_sql,   validation_sql,
+    verdict_sql, claim_sql,    add_profile, calibration_sql};
 
 static int ask(sqlite3 *db, const char *sql, const char *path, int64_t *out, err *e)
 {
