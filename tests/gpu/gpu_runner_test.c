@@ -572,11 +572,11 @@ typedef struct timed_plan {
 } timed_plan;
 
 /* A plan's graph is replayed, whatever its size: what one launch costs on the GPU. */
-static void plan_is_timed(const bench *b, const stage *s, const timed_plan *plan, sight *out)
+static void plan_is_timed(const bench *b, const stage *s, const timed_plan *one, sight *out)
 {
     uint32_t last = 0;
     SCOPED(runner_timing_fini) runner_timing t = {0};
-    if (!time_plan(b, s, plan->text, &t, out))
+    if (!time_plan(b, s, one->text, &t, out))
         return;
     if (t.verdict.result != OUTCOME_OK || t.samples == NULL) {
         describe(&t.verdict, out);
@@ -588,33 +588,33 @@ static void plan_is_timed(const bench *b, const stage *s, const timed_plan *plan
              "median %.1f us (p5 %.1f, p95 %.1f), %.2f us a launch, %lld releases void, %lld "
              "suspect, %zu wrong",
              us, stats_quantile(t.samples, t.sample_count, 0.05) * 1e3,
-             stats_quantile(t.samples, t.sample_count, 0.95) * 1e3, us / plan->launches,
+             stats_quantile(t.samples, t.sample_count, 0.95) * 1e3, us / one->launches,
              (long long)t.voided, (long long)t.suspect, wrong);
-    out->good = wrong == 0 && t.suspect == 0 && (b->mock || us < plan->most_us);
+    out->good = wrong == 0 && t.suspect == 0 && (b->mock || us < one->most_us);
 }
 
 static void most_launches_are_timed(const bench *b, const stage *s, sight *out)
 {
-    const timed_plan plan = {in_most_pieces, 15626, 80000};
-    plan_is_timed(b, s, &plan, out);
+    const timed_plan one = {in_most_pieces, 15626, 80000};
+    plan_is_timed(b, s, &one, out);
 }
 
 static void some_launches_are_timed(const bench *b, const stage *s, sight *out)
 {
-    const timed_plan plan = {in_pieces, 245, 1250};
-    plan_is_timed(b, s, &plan, out);
+    const timed_plan one = {in_pieces, 245, 1250};
+    plan_is_timed(b, s, &one, out);
 }
 
 static void a_cooperative_launch_is_timed(const bench *b, const stage *s, sight *out)
 {
-    const timed_plan plan = {together, 1, 150};
-    plan_is_timed(b, s, &plan, out);
+    const timed_plan one = {together, 1, 150};
+    plan_is_timed(b, s, &one, out);
 }
 
 static void places_are_timed(const bench *b, const stage *s, sight *out)
 {
-    const timed_plan plan = {shared_places, 5, 150};
-    plan_is_timed(b, s, &plan, out);
+    const timed_plan one = {shared_places, 5, 150};
+    plan_is_timed(b, s, &one, out);
 }
 
 /* ---- report ---- */
