@@ -125,7 +125,7 @@ static int compare_runs(const cmd_call *call, const options *o, const wanted *w,
     SCOPED(board_destroy) board *b = db != NULL ? board_read(db, &ask, e) : NULL;
     if (b == NULL)
         return -1;
-    claim_list all = all_claims(&b->claims, w->files);
+    claim_list all = all_claims(&b->claims, w->files); /* borrows */
     SCOPED(scoped_free) claim_row *kept = all.rows;
     SCOPED(buf_fini) buf text = {0};
     buf_init(&text, TEXT_REPORT_MAX);

@@ -117,7 +117,6 @@ static void put_table(const page *p, columns_id id)
     if (t->is_shown != NULL && !t->is_shown(&p->view))
         return;
     open_section(p, t->id, t->title);
-    put_note(p, t);
     html_region(p->out, t->id, t->title);
     put_column_heads(p, t->columns);
     for (size_t i = 0; i < p->view.ranks->count; i++) {
@@ -128,6 +127,7 @@ static void put_table(const page *p, columns_id id)
         buf_puts(p->out, "</tr>\n");
     }
     close_table(p);
+    put_note(p, t); /* below: on a phone figures come first */
 }
 
 static void put_unranked(const page *p)

@@ -32,7 +32,7 @@ static const char style[] =
     "thead th{background:var(--band);white-space:normal;vertical-align:bottom}\n"
     ".t{text-align:left}\n"
     "tbody th{font-weight:600;text-align:left;white-space:normal;overflow-wrap:anywhere;"
-    "min-width:7rem;max-width:16rem;background:var(--back)}\n"
+    "min-width:10rem;max-width:20rem;background:var(--back)}\n"
     "tbody tr:last-child>*{border-bottom:0}\n"
     "dl{display:grid;grid-template-columns:minmax(7rem,max-content) 1fr;gap:.25rem 1rem}\n"
     "dt{color:var(--soft)}\n"

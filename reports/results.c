@@ -555,7 +555,7 @@ void results_csv(const board *b, bool stable, buf *out)
 static void csv_place(buf *out, const ranking_row *row)
 {
     bool has_rank = row->unranked == NULL && !row->is_human;
-    csv_cell(out, row->is_human ? "human" : has_rank ? "ranked" : "unranked");
+    csv_cell(out, row->unranked != NULL ? "unranked" : has_rank ? "ranked" : "human");
     if (has_rank) {
         csv_int(out, (int64_t)row->place.rank);
         csv_int(out, (int64_t)row->place.low);

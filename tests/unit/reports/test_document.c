@@ -70,6 +70,39 @@ static void coverage_sums_to_n(void **state)
     assert_non_null(strstr(buf_text(&page), "Not looked for."));
 }
 
+static void a_verdict_stands_beside_its_interval(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    SCOPED(buf_fini) buf page = {0};
+    SCOPED(buf_fini) buf plain = {0};
+    filled_cuda(f);
+    page_of(f, "run-cuda", NULL, &plain);
+    assert_non_null(
+        strstr(buf_text(&plain), "| add | gold | ok | 2.50× [2.475, 2.525] | faster |"));
+    assert_non_null(
+        strstr(buf_text(&plain), "| sum | gold | ok | 0.80× [0.792, 0.808] | slower |"));
+    assert_null(strstr(buf_text(&plain), "is an answer too"));
+    fixture_exec(f,
+                 "UPDATE task SET verdict = 'inconclusive', verdict_reason = 'interval', speedup "
+                 "= 1.01, ci_low = 1.005, ci_high = 1.015 WHERE problem = 'norm' AND speedup "
+                 "IS NOT NULL");
+    page_of(f, "run-cuda", NULL, &page);
+    assert_non_null(strstr(buf_text(&page), "| norm | gold | ok | 1.01× [1.005, 1.015] | "
+                                            "inconclusive(interval) |"));
+    assert_non_null(strstr(buf_text(&page), "`inconclusive` is an answer too"));
+}
+
+static void verdicts_of_several_samples_are_counted(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    SCOPED(buf_fini) buf page = {0};
+    filled_partial(f);
+    page_of(f, "run-part", NULL, &page);
+    assert_non_null(strstr(buf_text(&page), "| add | gold | 1 of 3 | 1.50× | 1 faster |"));
+}
+
 static void tasks_without_an_end_are_counted(void **state)
 {
     (void)state;
@@ -137,8 +170,12 @@ static void strangers_write_no_markup(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_page_has_everything_in_order),   cmocka_unit_test(coverage_sums_to_n),
-        cmocka_unit_test(tasks_without_an_end_are_counted), cmocka_unit_test(a_page_has_a_limit),
+        cmocka_unit_test(a_page_has_everything_in_order),
+        cmocka_unit_test(coverage_sums_to_n),
+        cmocka_unit_test(a_verdict_stands_beside_its_interval),
+        cmocka_unit_test(verdicts_of_several_samples_are_counted),
+        cmocka_unit_test(tasks_without_an_end_are_counted),
+        cmocka_unit_test(a_page_has_a_limit),
         cmocka_unit_test(strangers_write_no_markup),
     };
     return cmocka_run_group_tests_name("document", tests, NULL, NULL);
