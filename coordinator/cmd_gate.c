@@ -73,7 +73,8 @@ static int judge(const regress_ask *ask, const char *path, err *e)
         return -1;
     if (regress_failed(found))
         return CMD_EXIT_NO;
-    return found->times.is_shifted ? CMD_EXIT_INCOMPLETE : CMD_EXIT_COMPLETE;
+    return found->times.is_shifted || found->times.is_sick ? CMD_EXIT_INCOMPLETE
+                                                           : CMD_EXIT_COMPLETE;
 }
 
 static int run_gate(const cmd_call *call, err *e)

@@ -15,6 +15,7 @@ const gate_rules gate_defaults = {.relative = 0.05,
                                   .noise_unknown = 0.05,
                                   .floor_ms = 0.001,
                                   .shift = 0.02,
+                                  .canary = 0.02,
                                   .pass_alpha = 0.01};
 
 enum { SHIFT_TASKS_MIN = 5 }; /* with fewer, one kernel is the median */
@@ -130,9 +131,15 @@ static void judge_one(const gate_rules *rules, const gate_times *times, gate_tas
     judge_trend(rules, times, t);
 }
 
-gate_sum gate_judge(const gate_rules *rules, const gate_times *tasks, size_t n, gate_task *out)
+double gate_canary(const double *changes, size_t n)
 {
-    gate_sum sum = {.judged = 0};
+    return n >= SHIFT_TASKS_MIN ? stats_median(changes, n) : (double)NAN;
+}
+
+gate_sum gate_judge(const gate_rules *rules, const gate_times *tasks, size_t n, double canary,
+                    gate_task *out)
+{
+    gate_sum sum = {.judged = 0, .canary = canary, .is_sick = fabs(canary) > rules->canary};
     for (size_t i = 0; i < n; i++) {
         const gate_times *t = &tasks[i];
         out[i] = (gate_task){.before_ms = stats_median(t->before, t->before_count),
@@ -144,7 +151,7 @@ gate_sum gate_judge(const gate_rules *rules, const gate_times *tasks, size_t n, 
     }
     sum.shift = median_change(out, n, &sum.judged);
     sum.is_shifted = sum.judged >= SHIFT_TASKS_MIN && fabs(sum.shift) > rules->shift;
-    for (size_t i = 0; i < n && !sum.is_shifted; i++) {
+    for (size_t i = 0; i < n && !sum.is_shifted && !sum.is_sick; i++) {
         judge_one(rules, &tasks[i], &out[i]);
         sum.slower += out[i].verdict == GATE_SLOWER ? 1 : 0;
         sum.drifting += out[i].verdict == GATE_DRIFTING ? 1 : 0;

@@ -25,7 +25,8 @@ typedef struct gate_rules {
     double noise_unknown; /* noise of a task that has told none */
     double floor_ms;      /* … nor one below this time */
     double shift;         /* median change of all tasks beyond which the machine is to blame */
-    double pass_alpha;    /* of the paired test of pass rates */
+    double canary; /* change of the references' own times beyond which the machine is to blame */
+    double pass_alpha; /* of the paired test of pass rates */
 } gate_rules;
 extern const gate_rules gate_defaults;
 
@@ -57,11 +58,17 @@ typedef struct gate_task {
 typedef struct gate_sum {
     size_t judged, slower, faster, drifting;
     double shift; /* median of now / before - 1 over the judged; NaN: none */
+    double canary; /* … over what stands still: kernels that nobody changed; NaN: too few to tell */
+    bool is_sick; /* the canary moved */
     bool is_shifted;
 } gate_sum;
 
-/* gate_judge fills out[0 … n-1]. With `is_shifted` no task is slower or faster: the night cannot be judged. */
-gate_sum gate_judge(const gate_rules *rules, const gate_times *tasks, size_t n, gate_task *out);
+/* gate_judge fills out[0 … n-1]. With `is_shifted` or `is_sick` no task is slower or faster: the night cannot be
+ * judged. `canary` is what gate_canary gave. */
+gate_sum gate_judge(const gate_rules *rules, const gate_times *tasks, size_t n, double canary,
+                    gate_task *out);
+/* gate_canary: the median of now / before - 1 of what should not have changed; NaN for fewer than five. */
+double gate_canary(const double *changes, size_t n);
 /* gate_trend: the slope of ln of times over their index by Theil and Sen (median of all slopes between two);
  * *noise is the spread around that line. NaN below GATE_TREND_MIN. */
 double gate_trend(const double *ms, size_t n, double *noise);

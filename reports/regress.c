@@ -176,6 +176,44 @@ static void add_row(making *m, const entry *key)
     m->out->rows[i] = (regress_row){.entrant = key->entrant, .problem = key->task->row->problem};
 }
 
+/* ---- the canary: times of references, which nobody changed ---- */
+
+static bool is_same_reference(const board_task *a, const board_task *b)
+{
+    const char *mode = a->row->facts->baseline_mode, *torch = a->row->facts->torch;
+    return mode != NULL && torch != NULL && b->row->facts->baseline_mode != NULL &&
+           b->row->facts->torch != NULL && strcmp(mode, b->row->facts->baseline_mode) == 0 &&
+           strcmp(torch, b->row->facts->torch) == 0 &&
+           hash_equal(&a->problem->contract_hash, &b->problem->contract_hash);
+}
+
+/* The median time of the reference that `like` met; NaN without one. */
+static double reference_ms(const lookup *from, const entry *like)
+{
+    size_t n, count = 0;
+    const entry *group = group_of(from, like, &n);
+    SCOPED(scoped_free) double *ms = xcalloc(n + 1, sizeof *ms);
+    for (size_t i = 0; i < n; i++)
+        if (!isnan(group[i].task->baseline_ms) && is_same_reference(group[i].task, like->task))
+            ms[count++] = group[i].task->baseline_ms;
+    return stats_median(ms, count);
+}
+
+static double find_canary(const making *m)
+{
+    SCOPED(scoped_free) double *changes = xcalloc(m->now.count + 1, sizeof *changes);
+    size_t count = 0;
+    for (size_t i = 0; i < m->now.count; i++) {
+        const entry *key = &m->now.rows[i];
+        if (i > 0 && by_key(&m->now.rows[i - 1], key) == 0)
+            continue;
+        double change = reference_ms(&m->now, key) / reference_ms(&m->before, key) - 1;
+        if (!isnan(change))
+            changes[count++] = change;
+    }
+    return gate_canary(changes, count);
+}
+
 static void make_rows(making *m)
 {
     size_t room = m->now.count;
@@ -186,7 +224,7 @@ static void make_rows(making *m)
     for (size_t i = 0; i < room; i++)
         if (i == 0 || by_key(&m->now.rows[i - 1], &m->now.rows[i]) != 0)
             add_row(m, &m->now.rows[i]);
-    m->out->times = gate_judge(m->ask->rules, m->inputs, m->out->count, m->judged);
+    m->out->times = gate_judge(m->ask->rules, m->inputs, m->out->count, find_canary(m), m->judged);
     for (size_t i = 0; i < m->out->count; i++)
         m->out->rows[i].time = m->judged[i];
 }
@@ -329,13 +367,22 @@ void regress_verdict(const regress *self, buf *out)
                    self->rate_count == 1 ? "" : "s");
     if (t->drifting > 0)
         buf_printf(out, "; **drift**: %zu become slower night after night", t->drifting);
-    if (t->is_shifted)
+    if (t->is_sick)
+        buf_printf(out,
+                   "; **infrastructure**: the references' own times moved by %+.1f %%, so that "
+                   "times are not judged",
+                   100 * t->canary);
+    else if (t->is_shifted)
         buf_printf(out,
                    "; **infrastructure**: half of all kernels moved by %+.1f %% or more, so "
                    "that times are not judged",
                    100 * t->shift);
     else if (t->faster > 0)
         buf_printf(out, "; %zu became faster", t->faster);
+    if (isnan(t->canary))
+        buf_puts(out, "; no canary (fewer than five references were timed on both sides)");
+    else if (!t->is_sick)
+        buf_printf(out, "; the canary is well (references %+.1f %%)", 100 * t->canary);
     buf_puts(out, "\n");
 }
 

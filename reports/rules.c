@@ -7,12 +7,13 @@
 #include "common/scoped.h"
 #include "common/yaml.h"
 
-static const char *const keys[] = {
-    "relative", "noise_factor", "noise_unknown", "floor_ms", "shift", "pass_alpha", NULL};
+static const char *const keys[] = {"relative", "noise_factor", "noise_unknown", "floor_ms",
+                                   "shift",    "canary",       "pass_alpha",    NULL};
 static const size_t offsets[] = {
     offsetof(gate_rules, relative),      offsetof(gate_rules, noise_factor),
     offsetof(gate_rules, noise_unknown), offsetof(gate_rules, floor_ms),
-    offsetof(gate_rules, shift),         offsetof(gate_rules, pass_alpha)};
+    offsetof(gate_rules, shift),         offsetof(gate_rules, canary),
+    offsetof(gate_rules, pass_alpha)};
 
 static int read_one(const json_cursor *root, size_t i, gate_rules *out, err *e)
 {

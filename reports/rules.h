@@ -1,6 +1,6 @@
 /* rules - thresholds of the gate, from a file
  *
- * Purpose:   YAML with any of relative, noise_factor, noise_unknown, floor_ms, shift, pass_alpha.
+ * Purpose:   YAML with any of relative, noise_factor, noise_unknown, floor_ms, shift, canary, pass_alpha.
  * Ownership: fills a caller's struct.
  * Threads:   safe.
  * Errors:    ERR_CONFIG with file, line and key.

@@ -60,7 +60,7 @@ static gate_sum night(world *w, size_t slow, double factor, double all, gate_tas
         inputs[i] =
             (gate_times){w->before[i], &w->now[i], &w->again[i], HISTORY, 1, 1, (double)NAN};
     }
-    return gate_judge(&gate_defaults, inputs, TASKS, out);
+    return gate_judge(&gate_defaults, inputs, TASKS, (double)NAN, out);
 }
 
 static void quiet_nights_give_at_most_one_alarm(void **state)
@@ -109,7 +109,7 @@ static int nights_until_found(world *w, size_t task)
         const gate_times input = {&series[i - 1], &series[WINDOW + i - 1], &again, WINDOW, 1, 1,
                                   (double)NAN};
         gate_task out;
-        const gate_sum sum = gate_judge(&gate_defaults, &input, 1, &out);
+        const gate_sum sum = gate_judge(&gate_defaults, &input, 1, (double)NAN, &out);
         if (sum.slower + sum.drifting > 0)
             return i;
     }
@@ -151,6 +151,64 @@ static void what_moves_everything_is_the_machine(void **state)
     assert_int_equal(out[3].verdict, GATE_SAME);
 }
 
+/* A kernel became slower, and so did what nobody changed. */
+static void a_sick_canary_judges_nobody(void **state)
+{
+    (void)state;
+    static const double well[] = {0.01, -0.01, 0.004, 0.3, -0.002},
+                        sick[] = {0.03, 0.04, 0.021, 0.05, 0};
+    const double before = 1, now = 1.3;
+    const gate_times input = {&before, &now, &now, 1, 1, 1, 0.001};
+    gate_task out;
+    assert_true(isnan(gate_canary(well, 4)));
+    assert_true(gate_canary(well, 5) == 0.004);
+    gate_sum sum = gate_judge(&gate_defaults, &input, 1, gate_canary(well, 5), &out);
+    assert_true(sum.slower == 1 && !sum.is_sick);
+    sum = gate_judge(&gate_defaults, &input, 1, gate_canary(sick, 5), &out);
+    assert_true(sum.slower == 0 && sum.is_sick);
+    assert_int_equal(out.verdict, GATE_SAME);
+}
+
+/* Thirty nights in which nothing changes but by chance, each held against all before it: no drift is told. */
+static void thirty_quiet_nights_are_no_drift(void **state)
+{
+    (void)state;
+    enum { SERIES = 200 };
+    size_t drifts = 0;
+    SCOPED(scoped_free) world *w = world_create(21);
+    for (size_t task = 0; task < SERIES; task++) {
+        double series[NIGHTS];
+        for (size_t i = 0; i < NIGHTS; i++)
+            series[i] = sample(w, task, 1);
+        double again = sample(w, task, 1);
+        const gate_times input = {series, &series[NIGHTS - 1], &again, NIGHTS - 1, 1,
+                                  1,      (double)NAN};
+        gate_task out;
+        drifts += gate_judge(&gate_defaults, &input, 1, (double)NAN, &out).drifting;
+    }
+    assert_true(drifts <= 1);
+}
+
+/* Thirty nights of 0.3 % each, seen by the whole window: 9 %. */
+static void a_slow_drift_is_found_in_thirty_nights(void **state)
+{
+    (void)state;
+    size_t found = 0;
+    SCOPED(scoped_free) world *w = world_create(22);
+    for (size_t task = 0; task < TASKS; task++) {
+        double series[NIGHTS];
+        for (size_t i = 0; i < NIGHTS; i++)
+            series[i] = sample(w, task, pow(1.003, (double)i));
+        double again = sample(w, task, pow(1.003, NIGHTS - 1));
+        const gate_times input = {series, &series[NIGHTS - 1], &again, NIGHTS - 1, 1,
+                                  1,      (double)NAN};
+        gate_task out;
+        const gate_sum sum = gate_judge(&gate_defaults, &input, 1, (double)NAN, &out);
+        found += sum.drifting + sum.slower;
+    }
+    assert_true(found >= TASKS * 95 / 100);
+}
+
 static void thresholds_are_the_largest_of_all(void **state)
 {
     (void)state;
@@ -183,7 +241,7 @@ static void thresholds_are_the_largest_of_all(void **state)
                                   isnan(cases[i].now) ? 0 : cases[i].repetitions,
                                   cases[i].noise};
         gate_task out;
-        gate_judge(&gate_defaults, &input, 1, &out);
+        gate_judge(&gate_defaults, &input, 1, (double)NAN, &out);
         if (out.verdict != cases[i].verdict || out.confirmed != cases[i].confirmed)
             fail_msg("case %zu: %s", i, gate_name(out.verdict));
     }
@@ -212,6 +270,9 @@ int main(void)
         cmocka_unit_test(a_drift_of_one_percent_a_night_is_found_in_ten),
         cmocka_unit_test(a_trend_is_the_slope_of_its_logarithms),
         cmocka_unit_test(what_moves_everything_is_the_machine),
+        cmocka_unit_test(a_sick_canary_judges_nobody),
+        cmocka_unit_test(thirty_quiet_nights_are_no_drift),
+        cmocka_unit_test(a_slow_drift_is_found_in_thirty_nights),
         cmocka_unit_test(thresholds_are_the_largest_of_all),
         cmocka_unit_test(the_spread_is_that_of_a_normal_sample),
     };

@@ -75,6 +75,21 @@ static void a_slow_kernel_and_lost_problems_are_told(void **state)
     golden("regress-lost.md", buf_text(&out));
 }
 
+static void a_sick_canary_is_told(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = published_create();
+    SCOPED(buf_fini) buf out = {0};
+    bool failed;
+    fixture_exec(f, "UPDATE task SET baseline_ms = baseline_ms * 1.05 WHERE " MINE);
+    fixture_exec(f, "UPDATE task SET candidate_ms = candidate_ms * 1.3 WHERE " MINE
+                    " AND problem = 'argmax_fp32'");
+    gate_of(f, &failed, &out);
+    assert_false(failed);
+    assert_non_null(
+        strstr(buf_text(&out), "**infrastructure**: the references' own times moved by +"));
+}
+
 static void a_slow_machine_is_no_regression(void **state)
 {
     (void)state;
@@ -107,6 +122,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_same_again_is_no_regression),
         cmocka_unit_test(a_slow_kernel_and_lost_problems_are_told),
+        cmocka_unit_test(a_sick_canary_is_told),
         cmocka_unit_test(a_slow_machine_is_no_regression),
         cmocka_unit_test(what_cannot_be_compared_is_told),
     };
