@@ -16,9 +16,6 @@
 
 enum { CHECK_RETRIES = 1 }; /* of the whole check, after the judge had to be restarted */
 
-/* Never "clean" where no sanitizer has looked. */
-static const char sanitizer_absent[] = "not run";
-
 static const char grid_part[] = "grid"; /* the same shapes for every candidate of a problem */
 
 /* One shape to check. */
@@ -320,7 +317,6 @@ static int check_once(const pipeline *p, lane *held, const candidate *c, check_r
     if (rc == 0) {
         json_set_bool(report, "simulated", judge_get_facts(t.judge)->simulated);
     }
-    json_set_str(report, "sanitizer", sanitizer_absent);
     json_set(report, "shapes", &rows);
     if (rc == 0) {
         out->json = json_dump(report);

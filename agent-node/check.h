@@ -18,8 +18,8 @@
 
 typedef struct check_report {
     runner_verdict verdict;
-    char *json;     /* {"protocol", "simulated", "sanitizer", "shapes": [{"part", "shape", "family",
-                   "outcome", …}]} */
+    char *
+        json; /* {"protocol", "simulated", "shapes": [{"part", "shape", "family", "outcome", …}]} */
     char *modelled; /* the emulator's counters at the shape that did most (modelled.h), or NULL */
 } check_report;
 

@@ -217,6 +217,9 @@ static void take_result(pipeline *p, stage_id id, const stage_record *record)
     if (record->modelled != NULL) {
         replace(&r->modelled, record->modelled);
     }
+    if (record->sanitizer != NULL) {
+        replace(&r->sanitizer, record->sanitizer);
+    }
     r->wall_ms += record->wall_ms;
     r->device_ms += record->device_ms;
     r->calls += record->calls;

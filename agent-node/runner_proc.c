@@ -11,6 +11,7 @@
  * SPDX-License-Identifier: MIT */
 #include "agent-node/runner_proc.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <signal.h>
@@ -35,6 +36,7 @@ enum {
     SETUP_MS = 120000, /* allocate, copy, before the candidate's turn */
     GRACE_MS = 2000,   /* the runner keeps deadlines itself; this is for its answer */
     REAP_MS = 5000,    /* from end of file to exit */
+    TOOL_MS = 60000,   /* … of a tool that sums up what it saw */
     LAST_WORDS = 400,
     ENV_MAX = 24
 };
@@ -43,6 +45,7 @@ struct runner_proc {
     subproc *child;
     int fd;        /* our end of the socket pair */
     int errors;    /* memory file: the child's stderr */
+    int said;      /* memory file: a tool's stdout; -1: no tool */
     message hello; /* facts point into it */
     runner_facts facts;
     bool greeted;    /* hello has come */
@@ -103,8 +106,19 @@ static int spawn(runner_proc *p, const runner_options *options, int child_end, e
     SCOPED(scoped_free) char *binary = find_binary(options, e);
     if (binary == NULL)
         return -1;
-    const char *argv[12] = {binary, "--fd", "3", "--device", options->device};
-    size_t n = 5;
+    const char *argv[RUNNER_TOOL_ARGS + 12];
+    size_t n = 0;
+    for (; options->tool != NULL && options->tool[n] != NULL; n++) {
+        assert(n < RUNNER_TOOL_ARGS);
+        argv[n] = options->tool[n];
+    }
+    argv[n++] = binary;
+    argv[n++] = "--fd";
+    argv[n++] = "3";
+    argv[n++] = "--device";
+    argv[n++] = options->device;
+    if (options->tool != NULL)
+        argv[n++] = "--exact";
     if (options->fake_script != NULL) {
         argv[n++] = "--fake";
         argv[n++] = options->fake_script;
@@ -113,9 +127,13 @@ static int spawn(runner_proc *p, const runner_options *options, int child_end, e
         argv[n++] = "--problem";
         argv[n++] = options->problem;
     }
+    argv[n] = NULL;
     SCOPED(runner_proc_env_free) char **env = runner_proc_env();
-    const subproc_fd fds[] = {{p->errors, STDERR_FILENO}, {child_end, 3}};
-    subproc_options o = {.argv = argv, .env = (const char *const *)env, .fds = fds, .fd_count = 2};
+    const subproc_fd fds[] = {{p->errors, STDERR_FILENO}, {child_end, 3}, {p->said, STDOUT_FILENO}};
+    subproc_options o = {.argv = argv,
+                         .env = (const char *const *)env,
+                         .fds = fds,
+                         .fd_count = p->said >= 0 ? 3 : 2};
     p->child = subproc_start(&o, e);
     return p->child == NULL ? -1 : 0;
 }
@@ -558,9 +576,11 @@ runner_proc *runner_proc_spawn(const runner_options *options, err *e)
 {
     SCOPED(runner_proc_destroy) runner_proc *p = xcalloc(1, sizeof *p);
     int ends[2];
-    p->fd = p->errors = -1;
+    p->fd = p->errors = p->said = -1;
     p->errors = memfd_create("ce-runner-stderr", MFD_CLOEXEC);
-    if (p->errors < 0) {
+    if (p->errors >= 0 && options->tool != NULL)
+        p->said = memfd_create("ce-runner-stdout", MFD_CLOEXEC);
+    if (p->errors < 0 || (options->tool != NULL && p->said < 0)) {
         err_errno(e, errno, "memory file for the runner's messages");
         return NULL;
     }
@@ -586,9 +606,29 @@ void runner_proc_destroy(runner_proc **self)
     subproc_destroy(&p->child);
     scoped_close(&p->fd);
     scoped_close(&p->errors);
+    scoped_close(&p->said);
     message_fini(&p->hello);
     free(p->modelled);
     free(p);
+}
+
+int runner_proc_end(runner_proc *self, buf *said, err *e)
+{
+    int status = 0;
+    char chunk[4096];
+    assert(self->said >= 0);
+    scoped_close(&self->fd); /* the runner ends with its socket, and the tool with the runner */
+    self->dead = true;
+    if (subproc_wait(self->child, TOOL_MS, &status, e) < 0)
+        return err_wrap(e, "the tool");
+    for (off_t at = 0; at < RUNNER_SAID_MAX;) {
+        ssize_t got = pread(self->said, chunk, sizeof chunk, at);
+        if (got <= 0)
+            break;
+        buf_add(said, chunk, (size_t)got);
+        at += got;
+    }
+    return 0;
 }
 
 const char *runner_proc_modelled(const runner_proc *self)

@@ -20,6 +20,7 @@
 
 #include "agent-node/judge.h"
 #include "agent-node/runner/verdict.h"
+#include "common/buf.h"
 #include "common/err.h"
 #include "suites/contract.h"
 
@@ -35,7 +36,12 @@ typedef struct runner_options {
     const char *device;      /* "cuda:0", "emu" or "fake" */
     const char *fake_script; /* "fake": file, or NULL for the defaults */
     const char *problem;     /* "fake": whose entry of the script, or NULL */
+    const char *const
+        *tool; /* a program and its arguments, NULL-ended, under which the runner runs and
+                                that looks on (gpu.h: exact); NULL: none */
 } runner_options;
+
+enum { RUNNER_TOOL_ARGS = 20, RUNNER_SAID_MAX = 256 * 1024 };
 
 /* What the runner says of its device. Texts are borrowed until runner_proc_destroy. */
 typedef struct runner_facts {
@@ -130,6 +136,9 @@ typedef struct runner_profile_ask {
 char *runner_proc_profile(runner_proc *self, const runner_profile_ask *request, err *e);
 /* runner_proc_disarm: what canaries and inputs say after the last block. */
 int runner_proc_disarm(runner_proc *self, runner_verdict *out, err *e);
+/* runner_proc_end lets a runner under a tool end, waits for the tool, and appends what that wrote to its
+ * standard output, at most RUNNER_SAID_MAX bytes. */
+int runner_proc_end(runner_proc *self, buf *said, err *e);
 void runner_timing_fini(runner_timing *self);
 
 #endif

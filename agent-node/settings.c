@@ -74,6 +74,13 @@ static const cli_option options[] = {
      .offset = AT(cupti),
      .value = "FILE",
      .help = "libcupti to profile with (default: CE_CUPTI, else PyTorch's, else the toolkit's)"},
+    {.name = "sanitizer",
+     .type = CLI_STR,
+     .offset = AT(sanitizer),
+     .value = "FILE",
+     .help =
+         "compute-sanitizer to use (default: $CE_SANITIZER; with a GPU else the one on PATH or of "
+         "/usr/local/cuda)"},
     {.name = "unsafe-compile",
      .type = CLI_FLAG,
      .offset = AT(unsafe_compile),
@@ -115,7 +122,11 @@ int settings_parse(int argc, char **argv, settings *out, bool *help, err *e)
 {
     const char *arguments[1];
     size_t count = 0;
-    *out = (settings){.device = "auto", .slots = 8, .compilers = 2, .cupti = getenv("CE_CUPTI")};
+    *out = (settings){.device = "auto",
+                      .slots = 8,
+                      .compilers = 2,
+                      .cupti = getenv("CE_CUPTI"),
+                      .sanitizer = getenv("CE_SANITIZER")};
     if (cli_parse(&command, argc, argv, out, arguments, &count, help, e) != 0) {
         return -1;
     }

@@ -27,6 +27,7 @@ typedef struct settings {
     const char *cache;       /* folder of the blob cache; NULL: memory only */
     const char *nvrtc;       /* library; NULL: search */
     const char *cupti;       /* library; NULL: search */
+    const char *sanitizer;   /* compute-sanitizer; NULL: search where there is a GPU */
     int64_t compilers;       /* compiler children */
     bool local;              /* started by ce-coord: end with it */
     bool unsafe_compile;     /* compile without a sandbox */

@@ -266,6 +266,7 @@ static int write_result(store_tx *tx, const ingest *in, err *e)
                       .modelled = r->modelled,
                       .profile = r->profile,
                       .lineage = r->lineage,
+                      .sanitizer = r->sanitizer,
                       .source = r->source,
                       .plan = r->plan,
                       .wall_ms = r->wall_ms,

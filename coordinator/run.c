@@ -158,6 +158,7 @@ static int put_trial(store_tx *tx, const creation *c, task_spec *spec, const doc
     SCOPED(scoped_free) char *text = docket_write(t);
     spec->sample = t->sample;
     spec->trial = text;
+    spec->sanitize = t->kernel != NULL && t->kernel->sanitize;
     if (t->kernel && (artifact_put_text(tx, t->kernel->source, &spec->gold_source, e) ||
                       artifact_put_text(tx, t->kernel->plan, &spec->gold_plan, e)))
         return -1;

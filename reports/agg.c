@@ -118,6 +118,7 @@ static void count_task(agg *a, const board_task *t, speed_set *set)
         set->latency[set->latencies++] = t->usage->latency_ms;
     a->hidden_passed += hidden == BOARD_HIDDEN_PASSED ? 1 : 0;
     a->hidden_failed += hidden == BOARD_HIDDEN_FAILED ? 1 : 0;
+    a->sanitizer[board_task_sanitizer(t)]++;
     a->scored += board_task_scored(t) ? 1 : 0;
     a->correct += board_task_correct(t) ? 1 : 0;
     if (board_task_correct(t) && !isnan(t->speedup))

@@ -50,6 +50,7 @@ typedef struct agg {
     size_t degenerate, degenerate_correct, degenerate_certified; /* apart: tasks, of them … */
     size_t impossible, inconclusive, same;                       /* verdicts */
     size_t hidden_passed, hidden_failed;                         /* hidden runs that were made */
+    size_t sanitizer[BOARD_SANITIZERS];                          /* by what the tools said */
     agg_failure failures[AGG_FAILURES_MAX];
     size_t failure_count;
     int64_t attempts, calls, cost_unknown, tokens_unknown;

@@ -104,7 +104,7 @@ static json *read_blob(audit *a, const char *hex, const char *what, const char *
 static const char *const record_only[] = {
     "usage", "key",          "attempts",    "unknown_bills", "source",      "plan",
     "spec",  "measurements", "device",      "device_kind",   "device_uuid", "driver",
-    "torch", "modelled",     "comparisons", "lineage",       NULL};
+    "torch", "modelled",     "comparisons", "lineage",       "sanitizer",   NULL};
 
 /* Columns of a row that its record does not tell: the store's own, and the stage that it came with. */
 static const char *const row_only[] = {"id",          "task",   "number", "stage",

@@ -207,6 +207,7 @@ static board_outcome pack_outcome(board *b, const result_row *r, const board_out
         .modelled = intern_text(texts, r->modelled),
         .profile = intern_text(texts, r->profile),
         .lineage = intern_text(texts, r->lineage),
+        .sanitizer = intern_text(texts, r->sanitizer),
         .floor_ms = r->floor_ms,
         .wall_ms = r->wall_ms,
         .device_ms = r->device_ms,
@@ -426,4 +427,14 @@ board_hidden board_task_hidden(const board_task *task)
     if (task->row->outcome.result == OUTCOME_OK)
         return BOARD_HIDDEN_PASSED;
     return text != NULL && str_starts(text, "hidden run") ? BOARD_HIDDEN_FAILED : BOARD_HIDDEN_NONE;
+}
+
+board_sanitizer board_task_sanitizer(const board_task *task)
+{
+    const char *state = task->row->outcome.sanitizer;
+    if (state == NULL)
+        return BOARD_SANITIZER_NONE;
+    if (strcmp(state, "clean") == 0)
+        return BOARD_SANITIZER_CLEAN;
+    return str_starts(state, "not run") ? BOARD_SANITIZER_NOT_RUN : BOARD_SANITIZER_FINDING;
 }

@@ -35,7 +35,7 @@ typedef struct board_facts {
 typedef struct board_outcome {
     outcome result;                    /* OUTCOME_NOT_RUN until done */
     const char *stage, *detail, *text; /* as in store/result.h */
-    const char *verdict_reason, *marks, *modelled, *profile, *lineage;
+    const char *verdict_reason, *marks, *modelled, *profile, *lineage, *sanitizer;
     double floor_ms, wall_ms, device_ms;
     const hash *source, *plan; /* NULL: none */
 } board_outcome;
@@ -141,5 +141,14 @@ typedef enum board_hidden {
     BOARD_HIDDEN_FAILED
 } board_hidden;
 board_hidden board_task_hidden(const board_task *task);
+/* board_task_sanitizer: what compute-sanitizer said; BOARD_SANITIZER_NONE: it did not come to that. */
+typedef enum board_sanitizer {
+    BOARD_SANITIZER_NONE,
+    BOARD_SANITIZER_CLEAN,
+    BOARD_SANITIZER_FINDING,
+    BOARD_SANITIZER_NOT_RUN,
+    BOARD_SANITIZERS
+} board_sanitizer;
+board_sanitizer board_task_sanitizer(const board_task *task);
 
 #endif

@@ -326,6 +326,10 @@ static void put_facts(const page *p)
     put_distinct(p, "PyTorch", offsetof(board_facts, torch));
     put_distinct(p, "NVRTC", offsetof(board_facts, nvrtc));
     put_distinct(p, "baseline modes that won", offsetof(board_facts, baseline_mode));
+    SCOPED(buf_fini) buf looked = {0};
+    buf_init(&looked, CELL_MAX);
+    text_sanitizer(&looked, p->b);
+    put_term(p, "compute-sanitizer", buf_text(&looked));
     buf_puts(p->out, "</dl>\n");
 }
 

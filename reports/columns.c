@@ -369,9 +369,12 @@ static void put_hidden(const columns_view *v, size_t entrant, buf *out)
 
 static void put_sanitizer(const columns_view *v, size_t entrant, buf *out)
 {
-    (void)v;
-    (void)entrant;
-    buf_puts(out, "not run");
+    const size_t *said = agg_of(v, entrant)->sanitizer;
+    if (said[BOARD_SANITIZER_CLEAN] + said[BOARD_SANITIZER_FINDING] == 0)
+        buf_puts(out, "not run");
+    else
+        buf_printf(out, "%zu clean, %zu found, %zu not run", said[BOARD_SANITIZER_CLEAN],
+                   said[BOARD_SANITIZER_FINDING], said[BOARD_SANITIZER_NOT_RUN]);
 }
 
 static void put_same(const columns_view *v, size_t entrant, buf *out)

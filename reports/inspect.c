@@ -99,6 +99,7 @@ static json *result_json(const task_row *task)
     json *lineage = r->lineage != NULL ? parsed(r->lineage) : json_new_null();
     json_set(out, "profile", &profile);
     json_set(out, "lineage", &lineage);
+    json_set_str(out, "sanitizer", r->sanitizer);
     set_hash(out, "source", &r->source);
     set_hash(out, "plan", &r->plan);
     json_set_real(out, "wall_ms", r->wall_ms);

@@ -165,6 +165,12 @@ static void write_facts(const page *p)
         facts_of_run(p, &p->b->runs[i]);
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++)
         fact(p, facts[i].name, facts[i].offset);
+    SCOPED(buf_fini) buf looked = {0};
+    buf_init(&looked, CELL_MAX);
+    text_sanitizer(&looked, p->b);
+    buf_puts(p->out, "| compute-sanitizer | ");
+    text_cell(p->out, buf_text(&looked));
+    buf_puts(p->out, " |\n");
     buf_puts(
         p->out,
         "| baseline rule | the fastest mode of PyTorch that ran: eager, torch.compile "

@@ -241,6 +241,9 @@ static void set_scores(json *out, const agg *a)
     json_set_int(out, "verdict_impossible", (int64_t)a->impossible);
     json_set_int(out, "hidden_passed", (int64_t)a->hidden_passed);
     json_set_int(out, "hidden_failed", (int64_t)a->hidden_failed);
+    json_set_int(out, "sanitizer_clean", (int64_t)a->sanitizer[BOARD_SANITIZER_CLEAN]);
+    json_set_int(out, "sanitizer_findings", (int64_t)a->sanitizer[BOARD_SANITIZER_FINDING]);
+    json_set_int(out, "sanitizer_not_run", (int64_t)a->sanitizer[BOARD_SANITIZER_NOT_RUN]);
     json_set_int(out, "measured", (int64_t)a->measured);
     json_set_real(out, "geomean", a->geomean);
     json_set_real(out, "median", a->median);
@@ -356,6 +359,7 @@ static void out_rest(json_out *o, const board_task *t, bool stable)
     if (!stable)
         json_out_str(o, "run", t->run->row.id);
     json_out_int(o, "sample", t->row->sample);
+    json_out_str(o, "sanitizer", r->sanitizer);
     out_hash(o, "source", r->source);
     json_out_real(o, "speedup", t->speedup);
     json_out_str(o, "stage", r->stage);

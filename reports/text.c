@@ -9,8 +9,9 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/str.h"
 
-enum { DISTINCT_MAX = 16 };
+enum { DISTINCT_MAX = 16, SANITIZER_REASONS = 4 };
 
 static const char none[] = "–";
 
@@ -154,4 +155,35 @@ void text_distinct(buf *out, const board *b, size_t offset)
 void text_distinct_plain(buf *out, const board *b, size_t offset)
 {
     put_distinct(out, b, offset, put_plain);
+}
+
+/* "not run (why)" → "why)". */
+static const char *why_not(const char *state)
+{
+    static const char begins[] = "not run (";
+    return state + (str_starts(state, begins) ? strlen(begins) : 0);
+}
+
+void text_sanitizer(buf *out, const board *b)
+{
+    size_t said[BOARD_SANITIZERS] = {0}, count = 0;
+    const char *reasons[SANITIZER_REASONS];
+    for (size_t i = 0; i < b->task_count; i++) {
+        const board_sanitizer is = board_task_sanitizer(&b->tasks[i]);
+        said[is]++;
+        if (is != BOARD_SANITIZER_NOT_RUN || count == SANITIZER_REASONS)
+            continue;
+        const char *why = why_not(b->tasks[i].row->outcome.sanitizer);
+        if (!seen(reasons, count, why))
+            reasons[count++] = why;
+    }
+    if (said[BOARD_SANITIZER_NONE] == b->task_count) {
+        buf_puts(out, none);
+        return;
+    }
+    buf_printf(out, "clean %zu, finding %zu, not run %zu", said[BOARD_SANITIZER_CLEAN],
+               said[BOARD_SANITIZER_FINDING], said[BOARD_SANITIZER_NOT_RUN]);
+    for (size_t i = 0; i < count; i++) /* each reason ends with its parenthesis */
+        buf_printf(out, "%s%.*s", i > 0 ? "; " : " (", (int)strlen(reasons[i]) - 1, reasons[i]);
+    buf_puts(out, count > 0 ? ")" : "");
 }

@@ -39,4 +39,8 @@ void text_distinct(buf *out, const board *b, size_t offset);
 /* text_distinct_plain: the same, not escaped for Markdown. */
 void text_distinct_plain(buf *out, const board *b, size_t offset);
 
+/* text_sanitizer: "clean 3, finding 1, not run 26 (not faster than the baseline; …)" over the board's tasks
+ * that came to it, with the first reasons; "–" where none did. Not escaped. */
+void text_sanitizer(buf *out, const board *b);
+
 #endif

@@ -24,10 +24,13 @@ static const unsigned char add_profile[] = "ALTER TABLE task ADD COLUMN profile 
                                            "ALTER TABLE comparison ADD COLUMN kept INTEGER;"
                                            "ALTER TABLE comparison ADD COLUMN profile TEXT;";
 
+/* What compute-sanitizer said: clean, not run (reason), or its finding; NULL where it did not come to that. */
+static const unsigned char add_sanitizer[] = "ALTER TABLE task ADD COLUMN sanitizer TEXT;";
+
 /* Migration i leads from user_version i to i + 1. Never changed once released, only added to. */
 static const unsigned char *const migrations[MIGRATE_VERSION] = {
-    schema_sql,  add_modelled, money_sql,   validation_sql,
-    verdict_sql, claim_sql,    add_profile, calibration_sql};
+    schema_sql, add_modelled, money_sql,       validation_sql, verdict_sql,
+    claim_sql,  add_profile,  calibration_sql, add_sanitizer};
 
 static int ask(sqlite3 *db, const char *sql, const char *path, int64_t *out, err *e)
 {

@@ -30,10 +30,11 @@ typedef struct result_row {
     const char *marks; /* comma separated */
     const char *device, *device_kind, *device_uuid, *driver, *torch, *nvrtc;
     const char *correct_protocol, *timing_protocol;
-    const char *modelled; /* what the emulator counted: JSON */
-    const char *profile;  /* what CUPTI told: JSON */
-    const char *lineage;  /* attempts that were timed, and their gains: JSON */
-    hash source, plan;    /* zero: none */
+    const char *modelled;  /* what the emulator counted: JSON */
+    const char *profile;   /* what CUPTI told: JSON */
+    const char *lineage;   /* attempts that were timed, and their gains: JSON */
+    const char *sanitizer; /* clean, not run (reason), or a finding of compute-sanitizer */
+    hash source, plan;     /* zero: none */
     double wall_ms, device_ms;
     int64_t calls; /* -1: unknown */
 } result_row;

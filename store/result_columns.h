@@ -39,6 +39,7 @@
     X("modelled", COLUMN_TEXT, modelled)                 \
     X("profile", COLUMN_TEXT, profile)                   \
     X("lineage", COLUMN_TEXT, lineage)                   \
+    X("sanitizer", COLUMN_TEXT, sanitizer)               \
     X("source", COLUMN_HASH, source)                     \
     X("plan", COLUMN_HASH, plan)                         \
     X("wall_ms", COLUMN_REAL, wall_ms)                   \

@@ -34,10 +34,18 @@ static const problem *find_problem(const suite *problems, const json_cursor *row
         json_fail(&at, e, "suite %s has no problem '%.63s'", problems->id, id);
     return found;
 }
+
+static int read_sanitize(const json_cursor *row, mutant *out, err *e)
+{
+    json_cursor at;
+    return json_maybe(row, "sanitizer", &at) ? json_want_bool(&at, &out->sanitize, e) : 0;
+}
+
 static int read_row(adversarial *self, const place *from, const suite *problems,
                     const json_cursor *row, err *e)
 {
-    static const char *const keys[] = {"problem", "name", "expect", "detail", "emu", "why", NULL};
+    static const char *const keys[] = {"problem", "name",      "expect", "detail",
+                                       "emu",     "sanitizer", "why",    NULL};
     if (json_only_keys(row, keys, e) < 0)
         return -1;
     const problem *of = find_problem(problems, row, e);
@@ -47,8 +55,8 @@ static int read_row(adversarial *self, const place *from, const suite *problems,
     mutants *list = &self->kernels;
     if (mutants_read_row(&r, list, row, &list->items[list->count], e) < 0)
         return -1;
-    self->problems[list->count++] = of;
-    return 0;
+    self->problems[list->count] = of;
+    return read_sanitize(row, &list->items[list->count++], e);
 }
 
 static int read_list(adversarial *self, const place *from, const suite *problems, err *e)

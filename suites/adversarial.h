@@ -1,7 +1,7 @@
 /* adversarial - kernels that cheat or break, and honest ones that look as if they did
  *
  * Purpose:   read suites/adversarial strictly: adversarial.yaml lists {problem, name, expect, detail,
- *            emu, why}; kernels/ holds NAME.cu and NAME.json, where the problem's gold.json does not
+ *            emu, sanitizer, why}; kernels/ holds NAME.cu and NAME.json, where the problem's gold.json does not
  *            fit. A plan may be wrong there: that can be the point. An outcome of `ok` marks an honest
  *            kernel that must pass.
  * Ownership: adversarial_load gives an owned object; problems are borrowed from the suite.

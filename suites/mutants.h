@@ -34,6 +34,8 @@ typedef struct mutant {
     bool
         emu_blind; /* `emu: not_detectable`: shows only where the emulator does not look; ok there */
     char *why;     /* what is wrong with it, one line */
+    bool
+        sanitize; /* suites/adversarial.h: compute-sanitizer looks at it where the checks let it pass */
 } mutant;
 
 typedef struct mutants {

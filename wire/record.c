@@ -135,6 +135,7 @@ static const field stage_fields[] = {
     TEXT_OR_NULL(stage_record, notes),
     TEXT_OR_NULL(stage_record, modelled),
     {.key = "lineage", .type = FIELD_TEXT_IF_ANY, .offset = AT(stage_record, lineage)},
+    {.key = "sanitizer", .type = FIELD_TEXT_IF_ANY, .offset = AT(stage_record, sanitizer)},
     {.key = NULL},
 };
 
@@ -165,6 +166,7 @@ static const field result_fields[] = {
     TEXT_OR_NULL(result_record, modelled),
     {.key = "profile", .type = FIELD_TEXT_IF_ANY, .offset = AT(result_record, profile)},
     {.key = "lineage", .type = FIELD_TEXT_IF_ANY, .offset = AT(result_record, lineage)},
+    {.key = "sanitizer", .type = FIELD_TEXT_IF_ANY, .offset = AT(result_record, sanitizer)},
     {.key = "source", .type = FIELD_HASH, .offset = AT(result_record, source)},
     {.key = "plan", .type = FIELD_HASH, .offset = AT(result_record, plan)},
     {.key = "wall_ms", .type = FIELD_REAL, .offset = AT(result_record, wall_ms)},

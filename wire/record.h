@@ -107,10 +107,11 @@ typedef struct stage_record {
     double wall_ms, device_ms; /* time in the stage; of it, holding the device lane */
     int64_t calls;             /* model calls made */
     char *device, *device_kind, *device_uuid, *driver; /* where it ran; NULL: on no device */
-    char *torch;    /* PyTorch of the judge that took part, or NULL */
-    char *notes;    /* one line for people, or NULL */
-    char *modelled; /* the emulator's counters at the largest shape, JSON, or NULL */
-    char *lineage;  /* performance: attempts and their gains, JSON (stages/lineage.h), or NULL */
+    char *torch;     /* PyTorch of the judge that took part, or NULL */
+    char *notes;     /* one line for people, or NULL */
+    char *modelled;  /* the emulator's counters at the largest shape, JSON, or NULL */
+    char *lineage;   /* performance: attempts and their gains, JSON (stages/lineage.h), or NULL */
+    char *sanitizer; /* of the candidate that goes on: see result_record; NULL: another stage's */
 } stage_record;
 
 typedef struct result_record {
@@ -129,9 +130,12 @@ typedef struct result_record {
                     replay_exhausted */
     char *device, *device_kind, *device_uuid, *driver, *torch, *nvrtc; /* NULL when none */
     char *correct_protocol, *timing_protocol; /* ce-correct-1, ce-timing-1 */
-    char *modelled;    /* what the emulator counted of the final candidate, JSON, or NULL */
-    char *profile;     /* what CUPTI says of it, JSON, or NULL */
-    char *lineage;     /* attempts that were timed and their gains, JSON, or NULL */
+    char *modelled; /* what the emulator counted of the final candidate, JSON, or NULL */
+    char *profile;  /* what CUPTI says of it, JSON, or NULL */
+    char *lineage;  /* attempts that were timed and their gains, JSON, or NULL */
+    char *
+        sanitizer; /* "clean", "not run (reason)", or what compute-sanitizer found; NULL: it did not
+                          come to that */
     hash source, plan; /* the final candidate */
     double wall_ms, device_ms;
     int64_t calls;

@@ -81,6 +81,7 @@ static const field spec_fields[] = {
     TEXT(device),
     {.key = "arch", .type = FIELD_TEXT_OR_NULL, .offset = AT(arch)},
     {.key = "target", .type = FIELD_REAL, .offset = AT(target)},
+    {.key = "sanitize", .type = FIELD_INT_IF_ANY, .offset = AT(sanitize)},
     {.key = "trial", .type = FIELD_TEXT_IF_ANY, .offset = AT(trial)},
     {.key = "replay",
      .type = FIELD_LIST,

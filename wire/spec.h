@@ -72,7 +72,9 @@ typedef struct task_spec {
     char *device;  /* auto | cuda | emu | fake */
     char *arch;    /* compile target without a device; NULL: sm_90a */
     double target; /* speedup at which repair stops */
-    char *trial;   /* of a validation: the kernel and what it must get (coordinator/docket.h) */
+    int64_t
+        sanitize; /* 1: looked at by compute-sanitizer whatever the speed; 0: when it is faster */
+    char *trial;  /* of a validation: the kernel and what it must get (coordinator/docket.h) */
     spec_replay *replay;
     size_t replay_count;
 } task_spec;

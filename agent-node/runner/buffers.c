@@ -285,11 +285,15 @@ static int map_pack(buffers *b, err *e)
 static int map_region(buffers *b, size_t index, err *e)
 {
     region *r = &b->regions[index];
-    uint64_t need = buffers_need(r->bytes, b->salt, index);
+    bool exact = b->device->exact;
+    uint64_t need = exact ? r->bytes : buffers_need(r->bytes, b->salt, index);
     if (need < r->bytes)
         return err_set(e, ERR_LIMIT, "buffer %zu is too large", index);
     if (!r->packed && b->device->ops->map(b->device, need, &r->mem, e) < 0)
         return err_wrap(e, "%s", r->name != NULL ? r->name : "scratch");
+    r->at = r->mem.base;
+    if (exact)
+        return 0;
     r->at = r->mem.base + buffers_offset(r->bytes, r->mem.bytes, b->salt, index);
     return tell_region(b, index, e) < 0 ? -1 : fill_region(b, index, e);
 }
@@ -303,14 +307,14 @@ buffers *buffers_create(gpu *device, const buffers_spec *spec, err *e)
     b->input_count = spec->terms->input_count;
     b->tensor_count = b->input_count + spec->terms->output_count;
     b->scratch = spec->steps->scratch;
-    b->shares = device->ops->tell == NULL;
+    b->shares = device->ops->tell == NULL && !device->exact;
     b->count =
         b->tensor_count + (b->shares ? spec->steps->place_count : spec->steps->scratch_count);
     b->regions = xcalloc(b->count, sizeof *b->regions);
     if (size_tensors(b, spec, e) < 0)
         return NULL;
     size_scratch(b, spec->steps);
-    if (map_pack(b, e) < 0)
+    if (!device->exact && map_pack(b, e) < 0)
         return NULL;
     for (size_t i = 0; i < b->count; i++)
         if (map_region(b, i, e) < 0)
@@ -337,7 +341,7 @@ int buffers_import(buffers *self, uint64_t staging, const struct row_span *input
             g->ops->copy(g, r->at, staging + (uint64_t)inputs[i].offset, r->bytes, e) < 0)
             return -1;
     }
-    for (size_t i = 0; i < self->input_count; i++) {
+    for (size_t i = 0; i < self->input_count && !g->exact; i++) {
         region *r = &self->regions[i];
         if (g->ops->sum(g, r->at, r->bytes, self->salt, &r->sum, e) < 0)
             return -1;

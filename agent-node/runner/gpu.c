@@ -8,7 +8,7 @@
 #include "common/scoped.h"
 #include "common/str.h"
 
-gpu *gpu_open(const gpu_options *options, err *e)
+static gpu *open_kind(const gpu_options *options, err *e)
 {
     int64_t ordinal = 0;
     if (strcmp(options->device, "fake") == 0)
@@ -20,6 +20,14 @@ gpu *gpu_open(const gpu_options *options, err *e)
         return gpu_cuda_open((int)ordinal, e);
     err_set(e, ERR_USAGE, "device \"%s\" is not cuda:N, emu or fake", options->device);
     return NULL;
+}
+
+gpu *gpu_open(const gpu_options *options, err *e)
+{
+    gpu *g = open_kind(options, e);
+    if (g != NULL)
+        g->exact = options->exact;
+    return g;
 }
 
 void gpu_close(gpu **self)

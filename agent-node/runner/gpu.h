@@ -195,12 +195,15 @@ typedef struct gpu_ops {
 struct gpu {
     const gpu_ops *ops;
     gpu_facts facts;
+    bool exact; /* see gpu_options */
 };
 
 typedef struct gpu_options {
     const char *device;      /* "cuda:0", "emu", "fake" */
     const char *fake_script; /* "fake" only: file, or NULL for the defaults */
     const char *problem;     /* "fake" only: whose script, or NULL */
+    bool exact; /* a tool looks on: memory is as large as each tensor and allocated by itself,
+                                nothing is filled, and no kernel runs but the candidate's */
 } gpu_options;
 
 gpu *gpu_open(const gpu_options *options, err *e);

@@ -405,7 +405,9 @@ static void cuda_unmap(gpu *self, gpu_mem *mem)
     gpu_cuda *g = cuda_of(self);
     if (g->broken)
         return;
-    if (mem->base != 0)
+    if (self->exact && mem->base != 0)
+        g->api.mem_free(mem->base);
+    else if (mem->base != 0)
         g->api.mem_unmap(mem->base, mem->bytes);
     if (mem->handle != 0)
         g->api.mem_release(mem->handle);
@@ -443,9 +445,21 @@ static int map_steps(gpu_cuda *g, gpu_mem *mem, err *e)
     return set_access(g, mem, CU_MEM_ACCESS_FLAGS_PROT_READWRITE, e);
 }
 
+/* map_exact: a tool that looks on knows the end of an allocation, not that of a mapping. */
+static int map_exact(const gpu_cuda *g, uint64_t bytes, gpu_mem *out, err *e)
+{
+    CUdeviceptr base = 0;
+    if (check(g, g->api.mem_alloc(&base, bytes > 0 ? bytes : 1), e, "allocate device memory") < 0)
+        return -1;
+    *out = (gpu_mem){.base = base, .bytes = bytes};
+    return 0;
+}
+
 static int cuda_map(gpu *self, uint64_t bytes, gpu_mem *out, err *e)
 {
     gpu_cuda *g = cuda_of(self);
+    if (self->exact)
+        return map_exact(g, bytes, out, e);
     if (bytes > (uint64_t)self->facts.memory_bytes)
         return err_set(e, ERR_LIMIT, "a buffer of %llu bytes does not fit the device's %lld",
                        (unsigned long long)bytes, (long long)self->facts.memory_bytes);

@@ -21,7 +21,7 @@
 typedef struct settings {
     const char *device, *fake, *problem;
     int64_t fd;
-    bool probe;
+    bool probe, exact;
 } settings;
 
 static const cli_option options[] = {
@@ -29,6 +29,8 @@ static const cli_option options[] = {
     {"fake", CLI_STR, offsetof(settings, fake), "FILE", "what the fake device answers", 0, 0},
     {"problem", CLI_STR, offsetof(settings, problem), "ID", "whose entry of the script", 0, 0},
     {"fd", CLI_INT, offsetof(settings, fd), "N", "the connected socket", 3, 1023},
+    {"exact", CLI_FLAG, offsetof(settings, exact), NULL,
+     "run under a tool that looks on: memory of exact sizes, no kernel but the candidate's", 0, 0},
     {"probe", CLI_FLAG, offsetof(settings, probe), NULL, "list the devices as JSON and exit", 0, 0},
     {0},
 };
@@ -56,8 +58,10 @@ static int run(const settings *s)
         return complain(&e);
     }
     signal(SIGPIPE, SIG_IGN);
-    gpu_options what = {.device = s->device, .fake_script = s->fake, .problem = s->problem};
-    gpu *device = limits_apply(fd, &e) < 0 ? NULL : gpu_open(&what, &e);
+    gpu_options what = {
+        .device = s->device, .fake_script = s->fake, .problem = s->problem, .exact = s->exact};
+    /* A tool's own descriptors must stay open, and the process that started us need not be ours. */
+    gpu *device = !s->exact && limits_apply(fd, &e) < 0 ? NULL : gpu_open(&what, &e);
     if (device == NULL) {
         serve_failed(fd, &e);
         return complain(&e);
@@ -89,6 +93,8 @@ int main(int argc, char **argv)
         return complain(&e);
     }
     int code = run(&s);
+    if (s.exact)
+        return code; /* the tool's part in this process has its say at the end */
     (void)fflush(NULL);
     _exit(code);
 }

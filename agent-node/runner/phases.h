@@ -37,7 +37,7 @@ void phases_destroy(phases **self);
 
 /* phases_load keeps contract, plan and machine code; an earlier candidate is refused (ERR_PROTOCOL). */
 int phases_load(phases *self, const struct msg_runner_load *request, runner_verdict *out, err *e);
-/* phases_check runs the plan once, or (pair_salt) three times; the outputs that go to staging are those of
+/* phases_check runs the plan once (on an exact device: and nothing else, the outputs stay), or (pair_salt) three times; the outputs that go to staging are those of
  * the first run. */
 int phases_check(phases *self, const struct msg_runner_check *request, runner_verdict *out, err *e);
 

@@ -16,6 +16,7 @@
 #include "agent-node/measure.h"
 #include "agent-node/profile.h"
 #include "agent-node/roofline.h"
+#include "agent-node/sanitize.h"
 #include "agent-node/stages/lineage.h"
 #include "agent-node/stages/prompt.h"
 #include "agent-node/stages/stage.h"
@@ -452,6 +453,42 @@ static int improve(pipeline *p, stage_work *w, race *r, err *e)
     return next != NULL ? race_candidate(p, w, r, &next, e) : 0;
 }
 
+/* ---- the sanitizer ---- */
+
+/* Whoever may get a rank or change a record is looked at; in a validation, who is said to be. */
+static const char *without_sanitizer(const pipeline *p, const race *r)
+{
+    const comparison_record *c = &r->best.timed;
+    if (p->spec->trial != NULL) {
+        return p->spec->sanitize != 0 ? NULL : "not run (not asked for)";
+    }
+    return c->verdict != NULL && is_verdict(c, "faster") ? NULL
+                                                         : "not run (not faster than the baseline)";
+}
+
+/* A finding replaces the outcome. */
+static int sanitize_best(pipeline *p, stage_work *w, const race *r, runner_verdict *verdict, err *e)
+{
+    sanitize_report report;
+    const char *why_not = without_sanitizer(p, r);
+    verdict_ok(verdict);
+    if (why_not != NULL) {
+        w->record.sanitizer = xstrdup(why_not);
+        return 0;
+    }
+    lane *held = stage_hold(p, w, e);
+    if (held == NULL) {
+        return -1;
+    }
+    int rc = sanitize_candidate(p, held, p->best, &report, e);
+    stage_let_go(p, w, &held);
+    if (rc == 0) {
+        *verdict = report.verdict;
+        w->record.sanitizer = xstrdup(report.state);
+    }
+    return rc;
+}
+
 /* ---- the stage ---- */
 
 /* time_best times p->best for the board. */
@@ -513,6 +550,12 @@ static int improve_all(pipeline *p, stage_work *w, race *r, err *e)
     return publish(p, w, r, e);
 }
 
+static void stop(pipeline *p, stage_work *w, const runner_verdict *verdict)
+{
+    stage_decide(w, "failed", verdict->result, verdict->detail, verdict->text);
+    p->over = true;
+}
+
 int stage_performance(pipeline *p, stage_work *w, err *e)
 {
     race r SCOPED(race_fini) = {.baseline_ms = (double)NAN};
@@ -533,14 +576,17 @@ int stage_performance(pipeline *p, stage_work *w, err *e)
         return -1;
     }
     if (!verdict_is_ok(&verdict)) {
-        stage_decide(w, "failed", verdict.result, verdict.detail, verdict.text);
-        p->over = true;
+        stop(p, w, &verdict);
         return 0;
     }
-    if (improve_all(p, w, &r, e) != 0) {
+    if (improve_all(p, w, &r, e) != 0 || sanitize_best(p, w, &r, &verdict, e) != 0) {
         return -1;
     }
     w->record.lineage = lineage_json(&r.steps, &w->record);
-    stage_decide(w, "passed", OUTCOME_OK, NULL, NULL);
+    if (verdict_is_ok(&verdict)) {
+        stage_decide(w, "passed", OUTCOME_OK, NULL, NULL);
+    } else {
+        stop(p, w, &verdict);
+    }
     return 0;
 }

@@ -117,6 +117,7 @@ int performance_modelled(pipeline *p, stage_work *w, err *e)
 {
     SCOPED(candidate_destroy) candidate *next = NULL;
     modelled_cost cost;
+    w->record.sanitizer = xstrdup("not run (emulator)");
     bool known = modelled_get_cost(p->result.modelled, &cost);
     if (!known || modelled_near(&cost) || !has_answer(p) || !stage_may_ask(p, w)) {
         stage_decide(w, "skipped", OUTCOME_OK, NULL, not_measured);

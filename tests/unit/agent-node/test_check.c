@@ -92,7 +92,6 @@ static void the_report_lists_every_shape(void **state)
     const json *rows = json_get(report, "shapes");
     assert_string_equal(json_str(json_get(report, "protocol"), ""), "ce-correct-1");
     assert_int_equal(json_typeof(json_get(report, "simulated")), JSON_TYPE_BOOL);
-    assert_non_null(strstr(json_str(json_get(report, "sanitizer"), ""), "not run"));
     assert_int_equal(json_size(rows), shapes_checked(&b, &all) + 1);
     for (size_t i = 0; i < json_size(rows); i++) {
         const json *row = json_at(rows, i);

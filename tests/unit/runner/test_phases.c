@@ -138,6 +138,33 @@ static void a_right_candidate_fills_staging(void **state)
     assert_string_equal(r.turns.text, "ccch"); /* load; load again, launch; over */
 }
 
+/* Under a tool: memory of exact sizes, nothing filled or summed, and nothing comes back. */
+static void on_an_exact_device_only_the_candidate_runs(void **state)
+{
+    (void)state;
+    size_t count = 0, kernels = 0, copies = 0;
+    mock_hooks hooks = mock_rig_hooks();
+    r.device->exact = true;
+    load_entry("add");
+    host(32768)[0] = -1.0f;
+    hooks.trace_clear();
+    assert_int_equal(check().result, OUTCOME_OK);
+    const mock_trace *trace = hooks.trace(&count);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(trace[i].kind == MOCK_KERNEL || trace[i].kind == MOCK_COPY);
+        kernels += trace[i].kind == MOCK_KERNEL;
+        copies += trace[i].kind == MOCK_COPY;
+    }
+    assert_true(kernels == 1 && copies == 2);
+    assert_true(host(32768)[0] == -1.0f);
+    hooks.refuse("cuMemAlloc_v2", 2);
+    err e = {0};
+    runner_verdict v;
+    struct msg_runner_check m = check_request();
+    assert_int_equal(phases_check(r.phases, &m, &v, &e), -1);
+    assert_int_equal(e.code, ERR_LIMIT);
+}
+
 /* ---- the pair ---- */
 
 static runner_verdict check_paired(void)
@@ -491,6 +518,7 @@ int main(int argc, char **argv)
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, set_up, tear_down)
     const struct CMUnitTest tests[] = {
         CASE(a_right_candidate_fills_staging),
+        CASE(on_an_exact_device_only_the_candidate_runs),
         CASE(an_honest_candidate_passes_three_runs),
         CASE(what_depends_on_leftovers_is_uninitialised),
         CASE(who_looks_whether_the_work_is_done_is_misled),

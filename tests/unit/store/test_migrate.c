@@ -92,7 +92,8 @@ static void an_older_database_is_read_after_migrating(void **state)
     SCOPED(fixture_destroy) fixture *f = fixture_create();
     fixture_exec(f, "DROP TABLE calibration; DROP TABLE selftest; DROP TABLE claim; ALTER TABLE "
                     "model_call DROP COLUMN served; "
-                    "ALTER TABLE task DROP COLUMN profile; ALTER TABLE task DROP COLUMN lineage; "
+                    "ALTER TABLE task DROP COLUMN sanitizer; ALTER TABLE task DROP COLUMN profile; "
+                    "ALTER TABLE task DROP COLUMN lineage; "
                     "ALTER TABLE comparison DROP COLUMN gain; "
                     "ALTER TABLE comparison DROP COLUMN kept; "
                     "ALTER TABLE comparison DROP COLUMN profile; PRAGMA user_version = 5");
