@@ -5,8 +5,7 @@
  *            256-byte aligned; every mapped byte that is not data is canary, the slack right after the last
  *            byte too. Outputs and scratch are filled with sentinels before a launch; inputs are copied from
  *            staging, check-summed before and after, and read-only for the candidate when asked. On an
- *            exact device (gpu.h) a buffer is its data and nothing else: inputs are copied, the rest holds
- *            what the allocation holds.
+ *            exact device (gpu.h) a buffer is its data only: inputs are copied, nothing is filled.
  * Ownership: buffers_create gives an owned set; it borrows the gpu, which must outlive it.
  * Threads:   one owner, the runner's only thread.
  * Errors:    ERR_GPU when the driver fails, ERR_LIMIT when memory does not suffice. What the candidate
