@@ -119,20 +119,19 @@ static CUresult read_attributes(const cuda_api *api, CUdevice device, gpu_facts 
     return CUDA_SUCCESS;
 }
 
-/* read_arch: from compute capability 9.0 on there is an architecture-specific target. */
-static CUresult read_arch(const cuda_api *api, CUdevice device, gpu_facts *out)
+/* What a device does not tell is 0. */
+static int told(const cuda_api *api, CUdevice device, CUdevice_attribute name)
 {
-    int major = 0;
-    int minor = 0;
-    CUresult code =
-        api->device_attribute(&major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, device);
-    if (code == CUDA_SUCCESS)
-        code = api->device_attribute(&minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, device);
-    if (code != CUDA_SUCCESS)
-        return code;
-    out->cc = major * 10 + minor;
-    snprintf(out->arch, sizeof out->arch, "sm_%d%s", major * 10 + minor, major >= 9 ? "a" : "");
-    return CUDA_SUCCESS;
+    int value = 0;
+    return api->device_attribute(&value, name, device) == CUDA_SUCCESS ? value : 0;
+}
+
+/* read_arch: from compute capability 9.0 on there is an architecture-specific target. */
+static void read_arch(const cuda_api *api, CUdevice device, gpu_facts *out)
+{
+    int major = told(api, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
+    out->cc = major * 10 + told(api, device, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
+    snprintf(out->arch, sizeof out->arch, "sm_%d%s", (int)out->cc, major >= 9 ? "a" : "");
 }
 
 static void uuid_text(const CUuuid *uuid, char *out, size_t size)
@@ -143,17 +142,11 @@ static void uuid_text(const CUuuid *uuid, char *out, size_t size)
              b[14], b[15]);
 }
 
-/* memory_rate: two transfers a clock on every line of the bus. A device that does not tell gives 0. */
+/* memory_rate: two transfers a clock on every line of the bus. */
 static double memory_rate(const cuda_api *api, CUdevice device)
 {
-    int khz = 0;
-    int bits = 0;
-    if (api->device_attribute(&khz, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, device) !=
-            CUDA_SUCCESS ||
-        api->device_attribute(&bits, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, device) !=
-            CUDA_SUCCESS)
-        return 0;
-    return 2.0 * 1e3 * khz * bits / 8;
+    return 2.0 * 1e3 * told(api, device, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE) *
+           told(api, device, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH) / 8;
 }
 
 static CUresult read_facts(const cuda_api *api, CUdevice device, gpu_facts *out)
@@ -170,11 +163,10 @@ static CUresult read_facts(const cuda_api *api, CUdevice device, gpu_facts *out)
     if (code == CUDA_SUCCESS)
         code = api->driver_version(&driver);
     if (code == CUDA_SUCCESS)
-        code = read_arch(api, device, out);
-    if (code == CUDA_SUCCESS)
         code = read_attributes(api, device, out);
     if (code != CUDA_SUCCESS)
         return code;
+    read_arch(api, device, out);
     uuid_text(&uuid, out->uuid, sizeof out->uuid);
     out->memory_bytes = (int64_t)memory;
     out->driver = driver;
@@ -405,10 +397,8 @@ static void cuda_unmap(gpu *self, gpu_mem *mem)
     gpu_cuda *g = cuda_of(self);
     if (g->broken)
         return;
-    if (self->exact && mem->base != 0)
-        g->api.mem_free(mem->base);
-    else if (mem->base != 0)
-        g->api.mem_unmap(mem->base, mem->bytes);
+    if (mem->base != 0)
+        self->exact ? g->api.mem_free(mem->base) : g->api.mem_unmap(mem->base, mem->bytes);
     if (mem->handle != 0)
         g->api.mem_release(mem->handle);
     if (mem->range != 0)
@@ -418,11 +408,8 @@ static void cuda_unmap(gpu *self, gpu_mem *mem)
 
 static int set_access(const gpu_cuda *g, const gpu_mem *mem, CUmemAccess_flags flags, err *e)
 {
-    CUmemAccessDesc access;
-    memset(&access, 0, sizeof access);
-    access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    access.location.id = g->device;
-    access.flags = flags;
+    const CUmemAccessDesc access = {
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = g->device}, .flags = flags};
     return check(g, g->api.mem_access(mem->base, mem->bytes, &access, 1), e, "set access rights");
 }
 
@@ -449,10 +436,9 @@ static int map_steps(gpu_cuda *g, gpu_mem *mem, err *e)
 static int map_exact(const gpu_cuda *g, uint64_t bytes, gpu_mem *out, err *e)
 {
     CUdeviceptr base = 0;
-    if (check(g, g->api.mem_alloc(&base, bytes > 0 ? bytes : 1), e, "allocate device memory") < 0)
-        return -1;
+    int rc = check(g, g->api.mem_alloc(&base, bytes > 0 ? bytes : 1), e, "allocate device memory");
     *out = (gpu_mem){.base = base, .bytes = bytes};
-    return 0;
+    return rc;
 }
 
 static int cuda_map(gpu *self, uint64_t bytes, gpu_mem *out, err *e)
