@@ -247,6 +247,20 @@ static bool is_hopeless(const struct msg_give_back *b)
     return !b->retry && (b->code == ERR_CONFIG || b->code == ERR_USAGE);
 }
 
+/* A node whose tasks fail one after the other gets none for a while, when others can do them. */
+static void blame(const api_call *call, const handout_return *how)
+{
+    coord *c = call->c;
+    if (!how->failure || how->final ||
+        !nodes_blame(c->nodes, call->node, how->task, c->options.run->settings.device,
+                     clock_mono_ms()))
+        return;
+    log_line(LOG_WARN, "nodes",
+             "node %s is quarantined for %d min: %d of its tasks failed; the last: %s",
+             nodes_get(c->nodes, call->node)->name, NODES_BLAME_MS / 60000, NODES_BLAMES,
+             how->text);
+}
+
 static void on_give_back(const api_call *call)
 {
     coord *c = call->c;
@@ -267,6 +281,7 @@ static void on_give_back(const api_call *call)
                           .final = is_hopeless(b)};
     memccpy(how.text, b->text, 0, sizeof how.text - 1);
     const handout_ack ack = ack_of(call);
+    blame(call, &how);
     handout_end(c, &how, &ack);
     bool decides = c->options.run->kind == RUN_EVAL &&
                    sched_get(c->options.run->tasks, task)->kind == SCHED_CONTRACT;
@@ -353,6 +368,7 @@ static void apply_result(coord *c, const record_job *job)
     if (lease_check(c->leases, job->task, job->record->token, &held, NULL) == 0) {
         lease_release(c->leases, job->task, job->record->token, NULL);
         nodes_release(c->nodes, held.node);
+        nodes_praise(c->nodes, held.node);
     }
     sched *tasks = c->options.run->tasks;
     sched_finish(tasks, job->task, job->record->of.result.result);

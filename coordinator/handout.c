@@ -129,13 +129,13 @@ static void granted(void *owner, void *arg, int result, const err *e)
     grant_job_free(job);
 }
 
-/* Gives one task to one node; false when nothing fits. */
-static bool hand_out_one(coord *c)
+typedef size_t pick_fn(sched *tasks);
+
+static bool hand_out(coord *c, size_t number, pick_fn *pick)
 {
-    size_t number = nodes_take(c->nodes, c->options.run->settings.device);
     if (number == NODES_NONE)
         return false;
-    size_t task = sched_pick(c->options.run->tasks);
+    size_t task = pick(c->options.run->tasks);
     if (task == SCHED_NONE) {
         nodes_put_back(c->nodes, number);
         return false;
@@ -159,9 +159,24 @@ static bool hand_out_one(coord *c)
     return false;
 }
 
+/* Gives one task to one node; false when nothing fits. */
+static bool hand_out_one(coord *c)
+{
+    const char *device = c->options.run->settings.device;
+    return hand_out(c, nodes_take(c->nodes, device), sched_pick);
+}
+
+/* A task that may have taken nodes along goes to a node that has nothing else, when there is one. */
+static bool hand_out_suspect(coord *c)
+{
+    const char *device = c->options.run->settings.device;
+    return sched_suspects(c->options.run->tasks) &&
+           hand_out(c, nodes_take_empty(c->nodes, device), sched_pick_suspect);
+}
+
 void handout_dispatch(coord *c)
 {
-    while (c->end == COORD_GOES_ON && hand_out_one(c))
+    while (c->end == COORD_GOES_ON && (hand_out_suspect(c) || hand_out_one(c)))
         ;
 }
 
@@ -268,6 +283,22 @@ static void give_up(coord *c, const return_job *last)
         free(job);
 }
 
+/* True when the task is not tried again; the text then says why. */
+static bool goes_back(coord *c, return_job *job)
+{
+    sched *tasks = c->options.run->tasks;
+    handout_return *how = &job->how;
+    if (!how->lost)
+        return sched_return(tasks, how->task, how->failure, how->final);
+    if (!sched_lose(tasks, how->task, how->node, how->alone))
+        return false;
+    const sched_task *t = task_of(c, how->task);
+    snprintf(how->text, sizeof how->text,
+             "quarantined: node %s was lost with this task alone, and node %s before", how->node,
+             t->blamed[0]);
+    return true;
+}
+
 static void returned(void *owner, void *arg, int result, const err *e)
 {
     coord *c = owner;
@@ -280,8 +311,7 @@ static void returned(void *owner, void *arg, int result, const err *e)
     }
     if (!result)
         paid_lost(c, job.how.task, job.how.token);
-    if (!result &&
-        sched_return(c->options.run->tasks, job.how.task, job.how.failure, job.how.final))
+    if (!result && goes_back(c, &job))
         give_up(c, &job);
     if (job.acked)
         handout_acknowledge(c, &job.ack, result ? e : NULL);
@@ -305,6 +335,7 @@ typedef struct losing {
     coord *c;
     task_ending ending;
     bool failure;
+    bool alone;  /* there was but one */
     bool cancel; /* the node is there and must be told */
     const char *text;
 } losing;
@@ -316,8 +347,13 @@ static void end_lost(void *arg, const lease *ended)
     if (l->cancel)
         tell_cancel(l->c, &nodes_get(l->c->nodes, ended->node)->peer,
                     task_of(l->c, ended->task)->id);
-    handout_return how = {
-        .task = ended->task, .token = ended->token, .ending = l->ending, .failure = l->failure};
+    handout_return how = {.task = ended->task,
+                          .token = ended->token,
+                          .ending = l->ending,
+                          .failure = l->failure,
+                          .lost = l->failure,
+                          .alone = l->alone};
+    memcpy(how.node, nodes_get(l->c->nodes, ended->node)->name, NODES_NAME);
     snprintf(how.text, sizeof how.text, "%s", l->text);
     handout_end(l->c, &how, NULL);
 }
@@ -348,7 +384,11 @@ void handout_lose_node(coord *c, size_t number, node_state state, const char *re
     size_t held = lease_count_node(c->leases, number);
     log_line(held || state == NODE_LOST ? LOG_WARN : LOG_INFO, "nodes",
              "%s; tasks that go back: %zu", text, held);
-    losing l = {.c = c, .ending = TASK_LOST, .failure = state == NODE_LOST, .text = text};
+    losing l = {.c = c,
+                .ending = TASK_LOST,
+                .failure = state == NODE_LOST,
+                .alone = held == 1,
+                .text = text};
     lease_drop_node(c->leases, number, end_lost, &l);
     blob_inbox_forget(c->inbox, gone->instance);
     node_job *job = xcalloc(1, sizeof *job);
@@ -359,6 +399,16 @@ void handout_lose_node(coord *c, size_t number, node_state state, const char *re
         free(job);
 }
 
+/* Which task a run waits for, and where it is. */
+static void tell_slow(void *arg, const lease *held)
+{
+    const coord *c = arg;
+    const sched_task *t = task_of(c, held->task);
+    log_line(LOG_WARN, "sched", "task %s (%s) takes long: %d min at node %s, stage %s", t->id,
+             t->problem, HANDOUT_SLOW_MS / 60000, nodes_get(c->nodes, held->node)->name,
+             t->stage >= 0 ? sched_stage_name(t->stage) : "not begun");
+}
+
 void handout_tick(coord *c, int64_t now_ms)
 {
     char text[64];
@@ -367,6 +417,8 @@ void handout_tick(coord *c, int64_t now_ms)
         handout_lose_node(c, lost, NODE_LOST, text);
     losing l = {.c = c, .ending = TASK_LOST, .failure = true, .cancel = true, .text = text};
     lease_expire(c->leases, now_ms, end_lost, &l);
+    nodes_tick(c->nodes, now_ms);
+    lease_slow(c->leases, HANDOUT_SLOW_MS, now_ms, tell_slow, c);
 }
 
 void handout_renew_all(coord *c, int64_t now_ms)

@@ -14,6 +14,8 @@
 #include "store/node.h"
 #include "store/task.h"
 
+enum { HANDOUT_SLOW_MS = 15 * 60 * 1000 /* a lease this old is told */ };
+
 /* handout_dispatch gives waiting tasks to nodes that have room. */
 void handout_dispatch(coord *c);
 /* handout_claim: a node says that it has a task still. It is told by cancel when it may not. */
@@ -33,6 +35,9 @@ typedef struct handout_return {
     task_ending ending;
     bool failure; /* counts against the task */
     bool final;   /* no further try */
+    bool lost;    /* with its node; alone: which had nothing else */
+    bool alone;
+    char node[NODES_NAME];
     char text[ERR_TEXT_MAX];
 } handout_return;
 /* handout_end: the lease has left the table; records it. ack may be NULL: who is told when it is durable,

@@ -6,7 +6,6 @@
  * SPDX-License-Identifier: MIT */
 #include "coordinator/lease.h"
 
-#include <stdbool.h>
 #include <assert.h>
 #include <stdlib.h>
 
@@ -71,6 +70,7 @@ int lease_grant(lease_table *self, size_t task, size_t node, int64_t now_ms, lea
     const lease row = {.task = task,
                        .node = node,
                        .token = self->last_token + 1,
+                       .granted_ms = now_ms,
                        .expires_ms = now_ms + self->ttl_ms};
     if (add(self, &row, e))
         return -1;
@@ -83,6 +83,7 @@ int lease_resume(lease_table *self, const lease *old, int64_t now_ms, err *e)
 {
     lease row = *old;
     assert(old->token <= self->last_token);
+    row.granted_ms = now_ms;
     row.expires_ms = now_ms + self->ttl_ms;
     return add(self, &row, e);
 }
@@ -159,6 +160,20 @@ static bool is_any(const lease *row, int64_t key)
 size_t lease_expire(lease_table *self, int64_t now_ms, lease_end_fn *ended, void *arg)
 {
     return drop_matching(self, is_over, now_ms, ended, arg);
+}
+
+size_t lease_slow(lease_table *self, int64_t age_ms, int64_t now_ms, lease_end_fn *slow, void *arg)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < self->count; i++) {
+        lease *row = &self->rows[i];
+        if (row->told || now_ms - row->granted_ms < age_ms)
+            continue;
+        row->told = true;
+        slow(arg, row);
+        count++;
+    }
+    return count;
 }
 
 size_t lease_drop_node(lease_table *self, size_t node, lease_end_fn *ended, void *arg)

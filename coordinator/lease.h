@@ -13,6 +13,7 @@
 #define CE_COORDINATOR_LEASE_H
 
 #include <stdbool.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +26,8 @@ typedef struct lease {
     size_t node;
     int64_t token;
     int64_t expires_ms;
+    int64_t granted_ms;
+    bool told; /* that it takes long */
 } lease;
 
 /* Called once for each lease that ended; it may release others, but grants none. */
@@ -46,6 +49,8 @@ int lease_release(lease_table *self, size_t task, int64_t token, err *e);
 void lease_renew(lease_table *self, size_t node, int64_t now_ms);
 /* lease_expire ends every lease whose time is over; the result is how many. */
 size_t lease_expire(lease_table *self, int64_t now_ms, lease_end_fn *ended, void *arg);
+/* lease_slow gives each lease that is older than age_ms, once. */
+size_t lease_slow(lease_table *self, int64_t age_ms, int64_t now_ms, lease_end_fn *slow, void *arg);
 /* lease_drop_node ends every lease of a node (it died, left or was lost). */
 size_t lease_drop_node(lease_table *self, size_t node, lease_end_fn *ended, void *arg);
 /* lease_drop_all ends every lease. */

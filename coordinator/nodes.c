@@ -260,8 +260,9 @@ void nodes_set_credit(nodes *self, size_t number, int64_t credit)
 
 static int64_t room(const node *n)
 {
-    bool resting = n->draining || n->untested > 0;
-    int64_t empty = resting ? 0 : n->slots - n->held;
+    int64_t slots = n->blame_count >= NODES_BLAMES ? 1 : n->slots; /* on probation */
+    bool closed = n->draining || n->alone || n->untested > 0 || nodes_quarantined(n);
+    int64_t empty = closed ? 0 : slots - n->held;
     return n->credit < empty ? n->credit : empty;
 }
 
@@ -277,11 +278,86 @@ static int fitness(const node *n, const char *device)
     return n->fake ? 2 : 0;
 }
 
+bool nodes_quarantined(const node *n)
+{
+    return n->quarantined_ms != 0;
+}
+
+static bool is_usable(const node *n)
+{
+    return !n->draining && !nodes_quarantined(n);
+}
+
+static bool has_other(const nodes *self, size_t number, const char *device)
+{
+    for (size_t i = nodes_next(self, NODES_NONE); i != NODES_NONE; i = nodes_next(self, i)) {
+        if (i != number && is_usable(&self->rows[i]) && fitness(&self->rows[i], device) > 0)
+            return true;
+    }
+    return false;
+}
+
+static void note_blame(node *n, size_t task, int64_t now_ms)
+{
+    for (size_t i = 0; i < n->blame_count; i++) {
+        if (n->blames[i] == (int64_t)task)
+            return;
+    }
+    if (n->blame_count == NODES_BLAMES) {
+        memmove(n->blames, n->blames + 1, (NODES_BLAMES - 1) * sizeof *n->blames);
+        memmove(n->blamed_ms, n->blamed_ms + 1, (NODES_BLAMES - 1) * sizeof *n->blamed_ms);
+        n->blame_count--;
+    }
+    n->blames[n->blame_count] = (int64_t)task;
+    n->blamed_ms[n->blame_count++] = now_ms;
+}
+
+bool nodes_blame(nodes *self, size_t number, size_t task, const char *device, int64_t now_ms)
+{
+    assert(number < self->count);
+    node *n = &self->rows[number];
+    note_blame(n, task, now_ms);
+    if (n->blame_count < NODES_BLAMES || now_ms - n->blamed_ms[0] > NODES_BLAME_MS ||
+        !has_other(self, number, device))
+        return false;
+    n->quarantined_ms = now_ms > 0 ? now_ms : 1;
+    return true;
+}
+
+void nodes_praise(nodes *self, size_t number)
+{
+    assert(number < self->count);
+    self->rows[number].blame_count = 0;
+}
+
+void nodes_tick(nodes *self, int64_t now_ms)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        node *n = &self->rows[i];
+        if (nodes_quarantined(n) && now_ms - n->quarantined_ms > NODES_BLAME_MS)
+            n->quarantined_ms = 0;
+    }
+}
+
+size_t nodes_take_empty(nodes *self, const char *device)
+{
+    for (size_t i = nodes_next(self, NODES_NONE); i != NODES_NONE; i = nodes_next(self, i)) {
+        node *n = &self->rows[i];
+        if (n->held == 0 && room(n) > 0 && fitness(n, device) > 0) {
+            n->credit--;
+            n->held++;
+            n->alone = true;
+            return i;
+        }
+    }
+    return NODES_NONE;
+}
+
 size_t nodes_take(nodes *self, const char *device)
 {
     int fit = 0;
     for (size_t i = nodes_next(self, NODES_NONE); i != NODES_NONE; i = nodes_next(self, i))
-        fit = !self->rows[i].draining && fitness(&self->rows[i], device) > fit
+        fit = is_usable(&self->rows[i]) && fitness(&self->rows[i], device) > fit
                   ? fitness(&self->rows[i], device)
                   : fit;
     node *best = NULL;
@@ -313,4 +389,5 @@ void nodes_release(nodes *self, size_t number)
 {
     assert(number < self->count && self->rows[number].held > 0);
     self->rows[number].held--;
+    self->rows[number].alone = false;
 }

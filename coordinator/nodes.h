@@ -19,7 +19,14 @@
 #include "wire/message.h"
 #include "wire/sock.h"
 
-enum { NODES_MAX = 4096, NODES_NAME = 65, NODES_INSTANCE = 33, NODES_DEVICES = 1024 };
+enum {
+    NODES_MAX = 4096,
+    NODES_NAME = 65,
+    NODES_INSTANCE = 33,
+    NODES_DEVICES = 1024,
+    NODES_BLAMES = 3,                /* failures on distinct tasks … */
+    NODES_BLAME_MS = 10 * 60 * 1000, /* … within so long, and the node is quarantined for as long */
+};
 #define NODES_NONE SIZE_MAX
 
 typedef struct node {
@@ -27,10 +34,15 @@ typedef struct node {
     char instance[NODES_INSTANCE];
     peer_id peer; /* its data socket */
     bool up;
-    int64_t seen_ms;        /* newest sign of life of a node whose loop turns */
-    int64_t slots, credit;  /* as the node said last */
-    int64_t held;           /* tasks it has of us */
-    bool cuda, emu, fake;   /* a lane of that kind can run */
+    int64_t seen_ms;              /* newest sign of life of a node whose loop turns */
+    int64_t slots, credit;        /* as the node said last */
+    int64_t held;                 /* tasks it has of us */
+    bool cuda, emu, fake;         /* a lane of that kind can run */
+    bool alone;                   /* has a task that must be alone: gets no other */
+    int64_t blames[NODES_BLAMES]; /* tasks that it gave back as failures, newest last, distinct */
+    int64_t blamed_ms[NODES_BLAMES];
+    size_t blame_count;
+    int64_t quarantined_ms; /* when it was; 0: it is not */
     bool draining;          /* takes no further tasks */
     char *devices;          /* lanes that can run, for people */
     char *reason;           /* why a lane cannot, of the first such lane; NULL */
@@ -87,6 +99,16 @@ void nodes_set_credit(nodes *self, size_t number, int64_t credit);
  * that crossed a lease on its way does not count twice. Nodes whose lanes can run the device come before
  * all others; only when there is none such may any node have the task (it will say why it cannot). */
 size_t nodes_take(nodes *self, const char *device);
+/* nodes_take_empty is nodes_take of a node that has nothing, and gets nothing else until nodes_release. */
+size_t nodes_take_empty(nodes *self, const char *device);
+/* nodes_blame: it gave a task back as a failure. True when it is quarantined for that: too many of its tasks
+ * fail while another node could do them. Its time over, it gets one task at a time until one succeeds. */
+bool nodes_blame(nodes *self, size_t number, size_t task, const char *device, int64_t now_ms);
+/* nodes_praise: one of its tasks has a result. */
+void nodes_praise(nodes *self, size_t number);
+/* nodes_tick lets nodes out of quarantine whose time is over. */
+void nodes_tick(nodes *self, int64_t now_ms);
+bool nodes_quarantined(const node *n);
 /* nodes_hold: it has a task of an earlier time still. */
 void nodes_hold(nodes *self, size_t number);
 /* nodes_put_back undoes nodes_take: there was no task after all. */

@@ -39,7 +39,9 @@ static void on_cancel_run(coord *c, const handout_ack *ack, const message *m)
 static void view_node(const node *n, int64_t now_ms, struct row_node_view *row)
 {
     message_set_str(&row->name, n->name);
-    message_set_str(&row->state, n->draining ? "draining" : "up");
+    message_set_str(&row->state, n->draining            ? "draining"
+                                 : nodes_quarantined(n) ? "quarantined"
+                                                        : "up");
     message_set_str(&row->devices, n->devices);
     message_set_str(&row->reason, n->reason);
     row->slots = n->slots;

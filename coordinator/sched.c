@@ -36,6 +36,8 @@ struct sched {
     sched_counts counts[2];
     size_t *parked; /* tasks that were; some may be claimed meanwhile */
     size_t parked_count;
+    size_t *suspects; /* as parked, until a node is empty */
+    size_t suspect_count;
     bool stopped;
 };
 
@@ -69,6 +71,7 @@ void sched_destroy(sched **self)
     free((*self)->entries);
     free((*self)->lines);
     free((*self)->parked);
+    free((*self)->suspects);
     free((*self)->index);
     free(*self);
     *self = NULL;
@@ -358,6 +361,18 @@ void sched_refuse(sched *self, size_t task)
     at(self, task)->refused = true;
 }
 
+static void wait_again(sched *self, size_t task)
+{
+    if (!at(self, task)->suspect) {
+        push_head(self, task);
+        return;
+    }
+    line_of(self, at(self, task))->waiting++;
+    self->entries[task].parked = true;
+    self->suspects = xreallocarray(self->suspects, self->suspect_count + 1, sizeof *self->suspects);
+    self->suspects[self->suspect_count++] = task;
+}
+
 bool sched_return(sched *self, size_t task, bool failure, bool final)
 {
     sched_task *t = at(self, task);
@@ -366,8 +381,47 @@ bool sched_return(sched *self, size_t task, bool failure, bool final)
     bool given_up = final || (failure && t->failures >= SCHED_LEASES_MAX);
     count_state(self, t, given_up ? SCHED_FAILED : SCHED_WAITING);
     if (!given_up)
-        push_head(self, task);
+        wait_again(self, task);
     return given_up;
+}
+
+static bool is_blamed_on(const sched_task *t, const char *name)
+{
+    for (int i = 0; i < t->blames; i++) {
+        if (strcmp(t->blamed[i], name) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool sched_lose(sched *self, size_t task, const char *name, bool alone)
+{
+    sched_task *t = at(self, task);
+    bool poison = false;
+    t->suspect |= ++t->losses >= SCHED_SUSPECT;
+    if (alone) {
+        poison = t->blames + 1 >= SCHED_BLAMED || (t->blames && !is_blamed_on(t, name));
+        memccpy(t->blamed[t->blames++], name, 0, SCHED_NODE - 1);
+    }
+    return sched_return(self, task, false, poison);
+}
+
+size_t sched_pick_suspect(sched *self)
+{
+    for (size_t i = 0; i < self->suspect_count && !self->stopped; i++) {
+        size_t task = self->suspects[i];
+        const line *l = line_of(self, at(self, task));
+        bool open = l == &self->lines[0] || (sched_released(self) && l->gate == SCHED_OPEN);
+        if (self->entries[task].parked && !open)
+            continue;
+        self->suspects[i--] = self->suspects[--self->suspect_count];
+        if (!self->entries[task].parked)
+            continue; /* it was claimed */
+        leave_parking(self, task);
+        lease_out(self, task);
+        return task;
+    }
+    return SCHED_NONE;
 }
 
 void sched_finish(sched *self, size_t task, outcome result)
@@ -454,6 +508,11 @@ bool sched_add_call(sched *self, size_t task, const char *stage, int64_t index, 
 }
 
 /* ---- looking ---- */
+bool sched_suspects(const sched *self)
+{
+    return self->suspect_count > 0;
+}
+
 bool sched_released(const sched *self)
 {
     const sched_counts *contracts = &self->counts[SCHED_CONTRACT];

@@ -24,7 +24,10 @@
 
 enum {
     SCHED_LEASES_MAX = 3, /* a task whose leases failed this often is given up */
-    SCHED_STAGES = 6      /* contract and the five stages, for counting */
+    SCHED_STAGES = 6,     /* contract and the five stages, for counting */
+    SCHED_SUSPECT = 2,    /* losses after which a task runs alone */
+    SCHED_BLAMED = 3,     /* losses alone after which it is given up, on whatever nodes */
+    SCHED_NODE = 65
 };
 #define SCHED_NONE SIZE_MAX
 
@@ -51,6 +54,10 @@ typedef struct sched_task {
     size_t stage_count;
     struct row_call_ref *calls; /* recorded answers of the unfinished stage */
     size_t call_count;
+    int losses;                            /* nodes that were lost while they had it */
+    bool suspect;                          /* several nodes were: it runs where nothing else does */
+    char blamed[SCHED_BLAMED][SCHED_NODE]; /* nodes that were lost while they had nothing else */
+    int blames;
     bool refused; /* its holder was told that a call may not be sent: giving back is no failure */
 } sched_task;
 
@@ -110,6 +117,12 @@ bool sched_return(sched *self, size_t task, bool failure, bool final);
 void sched_park(sched *self, size_t task);
 void sched_unpark(sched *self);
 bool sched_claim(sched *self, size_t task);
+/* sched_lose gives a task back whose node was lost; alone: it had nothing else. A node may be lost for any
+ * reason, so a task is not to blame until it took two nodes along alone, or one of them again and again:
+ * then it is failed, and the result is true. */
+bool sched_lose(sched *self, size_t task, const char *node, bool alone);
+/* sched_pick_suspect takes the next task that must run alone, or SCHED_NONE. */
+size_t sched_pick_suspect(sched *self);
 /* sched_finish ends a leased task. */
 void sched_finish(sched *self, size_t task, outcome result);
 /* sched_stage_name: of sched_task.stage; NULL for none. */
@@ -121,6 +134,8 @@ void sched_enter_stage(sched *self, size_t task, const char *stage);
 void sched_add_stage(sched *self, size_t task, const char *stage, const hash *record);
 bool sched_add_call(sched *self, size_t task, const char *stage, int64_t index, const hash *record);
 
+/* sched_suspects: does a task wait that must run alone? */
+bool sched_suspects(const sched *self);
 /* sched_released: all contract tasks are done. */
 bool sched_released(const sched *self);
 /* sched_idle: nothing waits (that could be picked) and nothing is leased. */

@@ -51,6 +51,20 @@ static void an_older_lease_goes_on_under_its_token(void **state)
     assert_int_equal(now.token, 42);
 }
 
+static void a_slow_lease_is_told_once(void **state)
+{
+    (void)state;
+    SCOPED(lease_table_destroy) lease_table *t = lease_table_create(0, TTL);
+    ended_list told = {.count = 0};
+    lease a;
+    assert_int_equal(lease_grant(t, 7, 0, 100, &a, NULL), 0);
+    assert_int_equal(lease_slow(t, 50, 149, note_end, &told), 0);
+    assert_int_equal(lease_slow(t, 50, 150, note_end, &told), 1);
+    assert_int_equal(lease_slow(t, 50, 999, note_end, &told), 0);
+    assert_int_equal(told.rows[0].task, 7);
+    assert_int_equal(lease_count(t), 1);
+}
+
 static void a_held_task_is_not_granted_again(void **state)
 {
     (void)state;
@@ -132,6 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tokens_only_grow),
         cmocka_unit_test(an_older_lease_goes_on_under_its_token),
+        cmocka_unit_test(a_slow_lease_is_told_once),
         cmocka_unit_test(a_held_task_is_not_granted_again),
         cmocka_unit_test(an_older_token_is_fenced_off),
         cmocka_unit_test(a_beat_renews_every_lease_of_its_node_only),

@@ -135,6 +135,54 @@ static void a_coordinator_that_slept_blames_nobody(void **state)
     assert_int_equal(nodes_lost(n, LOST, 100000), NODES_NONE);
 }
 
+static void a_node_whose_tasks_fail_is_quarantined_while_another_can_do_them(void **state)
+{
+    (void)state;
+    SCOPED(nodes_destroy) nodes *n = nodes_create();
+    size_t bad = join(n, "bad", "fake", "");
+    for (size_t task = 0; task < 9; task++)
+        assert_false(nodes_blame(n, bad, task, "fake", 10)); /* it is the only one */
+    nodes_praise(n, bad);
+    size_t good = join(n, "good", "fake", "");
+    assert_false(nodes_blame(n, bad, 1, "fake", 10));
+    assert_false(nodes_blame(n, bad, 1, "fake", 11)); /* the task may be at fault */
+    assert_false(nodes_blame(n, bad, 2, "fake", 12));
+    assert_false(nodes_blame(n, bad, 3, "fake", 11 + NODES_BLAME_MS)); /* long after the first */
+    assert_true(nodes_blame(n, bad, 4, "fake", 12 + NODES_BLAME_MS));
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(nodes_take(n, "fake"), good);
+    assert_int_equal(nodes_take(n, "fake"), NODES_NONE);
+    nodes_tick(n, 13 + 2 * NODES_BLAME_MS);
+    assert_false(nodes_quarantined(nodes_get(n, bad)));
+    assert_int_equal(nodes_take(n, "fake"), bad); /* on probation: one at a time */
+    assert_int_equal(nodes_take(n, "fake"), NODES_NONE);
+    nodes_praise(n, bad);
+    assert_int_equal(nodes_take(n, "fake"), bad);
+}
+
+static void an_empty_node_is_taken_alone(void **state)
+{
+    (void)state;
+    SCOPED(nodes_destroy) nodes *n = nodes_create();
+    size_t a = join(n, "a", "fake", "");
+    assert_int_equal(nodes_take_empty(n, "cuda"), NODES_NONE);
+    assert_int_equal(nodes_take_empty(n, "fake"), a);
+    assert_int_equal(nodes_take(n, "fake"), NODES_NONE);
+    nodes_release(n, a);
+    assert_int_equal(nodes_take(n, "fake"), a);
+    assert_int_equal(nodes_take_empty(n, "fake"), NODES_NONE);
+}
+
+static void a_drained_node_takes_nothing(void **state)
+{
+    (void)state;
+    SCOPED(nodes_destroy) nodes *n = nodes_create();
+    size_t a = join(n, "a", "fake", "");
+    nodes_drain(n, a);
+    assert_int_equal(nodes_take(n, "fake"), NODES_NONE);
+    assert_int_equal(nodes_take_empty(n, "fake"), NODES_NONE);
+}
+
 static void the_roomiest_node_takes_the_task(void **state)
 {
     (void)state;
@@ -202,6 +250,9 @@ int main(void)
         cmocka_unit_test(a_wedged_loop_beats_in_vain),
         cmocka_unit_test(a_beat_of_another_instance_must_register_again),
         cmocka_unit_test(a_coordinator_that_slept_blames_nobody),
+        cmocka_unit_test(a_node_whose_tasks_fail_is_quarantined_while_another_can_do_them),
+        cmocka_unit_test(an_empty_node_is_taken_alone),
+        cmocka_unit_test(a_drained_node_takes_nothing),
         cmocka_unit_test(the_roomiest_node_takes_the_task),
         cmocka_unit_test(a_pull_that_crossed_a_lease_does_not_count_twice),
         cmocka_unit_test(lanes_that_can_run_the_device_come_first),

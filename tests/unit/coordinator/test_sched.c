@@ -75,6 +75,55 @@ static void a_task_is_claimed_wherever_it_stands(void **state)
     }
 }
 
+/* Loses a task that was picked in whichever way. */
+static bool lose(sched *s, size_t wanted, const char *name, bool alone)
+{
+    size_t task = sched_pick(s);
+    if (task == SCHED_NONE)
+        task = sched_pick_suspect(s);
+    assert_int_equal(task, wanted);
+    return sched_lose(s, task, name, alone);
+}
+
+static void who_lost_nodes_twice_runs_alone(void **state)
+{
+    (void)state;
+    SCOPED(sched_destroy) sched *s = sched_create();
+    size_t a = add(s, "a", 0);
+    assert_false(lose(s, a, "n1", false));
+    assert_false(sched_suspects(s));
+    assert_false(lose(s, a, "n2", false));
+    assert_true(sched_suspects(s));
+    assert_int_equal(sched_pick(s), SCHED_NONE);
+    assert_false(sched_idle(s));
+    assert_int_equal(sched_pick_suspect(s), a);
+    assert_int_equal(sched_pick_suspect(s), SCHED_NONE);
+    sched_finish(s, a, OUTCOME_OK);
+    assert_true(sched_idle(s));
+}
+
+static void who_takes_two_nodes_along_alone_is_poison(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *nodes[5];
+        bool alone[5];
+        int ends; /* with which loss */
+    } cases[] = {
+        {{"n1", "n2", "n3", "n4"}, {false, false, true, true}, 3},
+        {{"n1", "n2"}, {true, true}, 1},
+        {{"n1", "n1", "n1"}, {true, true, true}, 2},
+        {{"n1", "n2", "n2", "n2", "n2"}, {false, false, false, true, false}, -1},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        SCOPED(sched_destroy) sched *s = sched_create();
+        size_t a = add(s, "a", 0);
+        for (int k = 0; k < 5 && cases[i].nodes[k]; k++)
+            assert_int_equal(lose(s, a, cases[i].nodes[k], cases[i].alone[k]), k == cases[i].ends);
+        assert_int_equal(sched_get(s, a)->state == SCHED_FAILED, cases[i].ends >= 0);
+    }
+}
+
 static void entrants_take_turns(void **state)
 {
     (void)state;
@@ -252,6 +301,8 @@ int main(void)
         cmocka_unit_test(contract_tasks_go_first_and_hold_the_rest_back),
         cmocka_unit_test(a_parked_task_waits_for_its_claim_or_the_end_of_parking),
         cmocka_unit_test(a_task_is_claimed_wherever_it_stands),
+        cmocka_unit_test(who_lost_nodes_twice_runs_alone),
+        cmocka_unit_test(who_takes_two_nodes_along_alone_is_poison),
         cmocka_unit_test(entrants_take_turns),
         cmocka_unit_test(the_entrant_with_less_in_flight_is_next),
         cmocka_unit_test(a_returned_task_goes_again_before_new_work),
