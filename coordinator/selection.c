@@ -37,11 +37,30 @@ static size_t problems_of(const selection *self)
     return count;
 }
 
+static bool is_checkout_id(const char *id)
+{
+    return id[0] == 'l' && strspn(id + 1, "0123456789_") == strlen(id + 1);
+}
+
+/* only_of is what --only says of the checkout, "l1_19,l2_9"; NULL: nothing. Fresh memory. */
+static char *only_of(const settings *wanted)
+{
+    SCOPED(buf_fini) buf list;
+    buf_init(&list, (size_t)NAME_ROOM * 4);
+    for (size_t i = 0; i < wanted->only_count; i++) {
+        if (is_checkout_id(wanted->only[i].name))
+            buf_printf(&list, "%s%s", list.size ? "," : "", wanted->only[i].name);
+    }
+    return list.size ? buf_take(&list) : NULL;
+}
+
 /* A KernelBench checkout is the user's: it is read each time, in seconds. */
 static suite *load_checkout(const settings *wanted, err *e)
 {
+    SCOPED(scoped_free) char *only = only_of(wanted);
     const survey_request request = {.root = wanted->root,
                                     .level = wanted->level,
+                                    .only = only,
                                     .shots = wanted->shots,
                                     .found = wanted->found,
                                     .suites = wanted->suites_dir,

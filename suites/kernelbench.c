@@ -141,15 +141,12 @@ static int read_file(kernelbench *self, const json_cursor *at, err *e)
 
 /* ---- the whole ---- */
 
-static hash suite_hash(const suite *self)
+/* Of all files of the levels, also when only some were read. */
+static hash suite_hash(const suite *self, const char *identity)
 {
-    size_t count = self->problem_count + 1;
-    SCOPED(scoped_free) hash_part *parts = xcalloc(count, sizeof *parts);
-    parts[0] = (hash_part){"version", self->version, strlen(self->version)};
-    for (size_t i = 0; i < self->problem_count; i++)
-        parts[i + 1] =
-            (hash_part){self->problems[i].id, self->problems[i].content.bytes, HASH_SIZE};
-    return hash_list(parts, count);
+    const hash_part parts[] = {{"version", self->version, strlen(self->version)},
+                               {"files", identity, strlen(identity)}};
+    return hash_list(parts, sizeof parts / sizeof parts[0]);
 }
 
 static int read_head(kernelbench *self, const json *head, const char *shots, err *e)
@@ -158,9 +155,11 @@ static int read_head(kernelbench *self, const json *head, const char *shots, err
     int64_t files = json_int(json_get(head, "files"), -1);
     if (fault != NULL)
         return err_set(e, ERR_CONFIG, "%s", fault);
-    if (files < 0 || files > SUITE_PROBLEMS_MAX)
-        return err_set(e, ERR_CONFIG, "%s: the first line says no number of files up to %d", origin,
-                       SUITE_PROBLEMS_MAX);
+    const char *identity = json_str(json_get(head, "identity"), NULL);
+    if (files < 0 || files > SUITE_PROBLEMS_MAX || identity == NULL)
+        return err_set(e, ERR_CONFIG,
+                       "%s: the first line says no identity, or no number of files up to %d",
+                       origin, SUITE_PROBLEMS_MAX);
     const char *root = json_str(json_get(head, "root"), "");
     self->layout = xstrdup(json_str(json_get(head, "layout"), "problems"));
     self->files = xcalloc((size_t)files + 1, sizeof *self->files);
@@ -169,6 +168,7 @@ static int read_head(kernelbench *self, const json *head, const char *shots, err
     all->version = xasprintf("%s/%s-shot", self->layout, shots);
     all->title = xasprintf("KernelBench (%s), %s-shot prompts", self->layout, shots);
     all->folder = xstrdup(root);
+    all->content = suite_hash(all, identity);
     all->problems = xcalloc((size_t)files + 1, sizeof *all->problems);
     return (int)files;
 }
@@ -207,7 +207,6 @@ kernelbench *kernelbench_read(const char *text, size_t size, const char *shots, 
                 files < 0 ? 0 : files);
         return NULL;
     }
-    self->problems->content = suite_hash(self->problems);
     return TAKE(self);
 }
 

@@ -6,8 +6,8 @@ Its argument is a JSON object:
   {"root": "DIR", "levels": [1, 2, 3], "only": ["l1_19"], "gold": "DIR" | null, "shots": "zero",
    "cache": "DIR", "admit": false, "device": "cpu"}
 
-and it writes one JSON object a line to stdout: first {"layout", "root", "files"}, then a row for each
-problem in the order of level and number, as soon as it is known. A problem is what its source says: its
+and it writes one JSON object a line to stdout: first {"layout", "root", "files", "identity"}, then a row for
+each wanted problem in the order of level and number, as soon as it is known; identity is of all the levels' files. A problem is what its source says: its
 identity is the hash of the source without comments, blank lines and trailing blanks. Nothing is computed
 unless admit is true; then admission.py tries the null candidates on the device, once for each source."""
 
@@ -27,6 +27,7 @@ SHOTS = {"zero": 0, "one": 1, "few": 3}
 SKIPPED = (tokenize.COMMENT, tokenize.NL)
 
 
+READER = "ce-read-1"     # how files become problems: another one makes other problems
 PROTOCOL = "ce-admit-1"  # of what is kept: another one asks anew
 
 
@@ -109,10 +110,22 @@ def gold_of(folder, key):
         return None, None
 
 
+def identity_of_all(files, request):
+    """Of every file of the levels, wanted or not: two choices from one checkout are of one suite."""
+    known = hashlib.sha256(("%s %s" % (READER, request.get("shots") or "zero")).encode())
+    for level, number, _, path in files:
+        known.update(("l%d_%d %s\n" % (level, number, identity(text_of(path)))).encode())
+    return known.hexdigest()
+
+
+def text_of(path):
+    with open(path, encoding="utf-8") as source:
+        return source.read()
+
+
 def row_of(request, layout, file):
     level, number, name, path = file
-    with open(path, encoding="utf-8") as source:
-        text = source.read()
+    text = text_of(path)
     row = {"id": "l%d_%d" % (level, number), "level": level, "number": number, "name": name, "file": path,
            "title": "level %d: %s" % (level, name.replace("_", " ").strip()), "category": CATEGORIES.get(level, "network"),
            "hash": identity(text), "supported": False, "reason": None, "degenerate": None, "admission": None}
@@ -206,13 +219,14 @@ def run(request, out):
     folder = folder_of(root)
     layout = layout_of(root, folder)
     wanted = set(request.get("only") or ())
-    files = [file for file in files_of(folder, request["levels"])
-             if not wanted or "l%d_%d" % file[:2] in wanted]
+    every = files_of(folder, request["levels"])
+    files = [file for file in every if not wanted or "l%d_%d" % file[:2] in wanted]
     known = {"l%d_%d" % file[:2] for file in files}
     if wanted - known:
         raise Fault("--only %s: there is no such problem in levels %s"
                     % (sorted(wanted - known)[0], ", ".join(map(str, request["levels"]))))
-    emit(out, {"layout": layout, "root": folder, "files": len(files)})
+    emit(out, {"layout": layout, "root": folder, "files": len(files),
+               "identity": identity_of_all(every, request)})
     admission = Admission(request)
     for file in files:
         row = row_of(request, layout, file)

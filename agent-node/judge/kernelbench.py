@@ -269,7 +269,20 @@ def _attention(args, kwargs):
     return query.new_empty(tuple(query.shape[:-1]) + (value.shape[-1],))
 
 
-RULES = {"max_pool3d": _max_pool3d, "max_pool3d_with_indices": _max_pool3d,
+def _recurrent(args, kwargs):
+    """Thousands of steps, which newer PyTorch would take one by one."""
+    x, state = args[0], args[1]
+    if kwargs or len(args) != 9 or isinstance(args[2], torch.Tensor):
+        raise Unsupported("a recurrent layer on packed sequences")
+    first = state[0] if isinstance(state, (tuple, list)) else state
+    both = 2 if args[7] else 1
+    out = x.new_empty(tuple(x.shape[:-1]) + (both * first.shape[-1],))
+    states = tuple(value.new_empty(value.shape) for value in (state if isinstance(state, (tuple, list)) else [state]))
+    return (out,) + states
+
+
+RULES = {"lstm": _recurrent, "gru": _recurrent, "rnn_tanh": _recurrent, "rnn_relu": _recurrent,
+         "max_pool3d": _max_pool3d, "max_pool3d_with_indices": _max_pool3d,
          "_scaled_dot_product_attention": _attention, "scaled_dot_product_attention": _attention}
 
 
@@ -476,6 +489,7 @@ class Bound:
             self.signed = bool(torch.isfinite(call(named)[0]).all())
         self._fill(named, OWN if family == SIGNED and not self.signed else family, seed)
 
+    @torch.no_grad()
     def _fill(self, named, family, seed):
         seed_all(seed)
         with torch.no_grad(), DeviceMode(self.device):

@@ -65,19 +65,26 @@ def admit(binary, checkout, out, seconds, only):
     return code
 
 
+def gold_ids(binary, checkout, database):
+    listed = json.loads(subprocess.check_output(
+        [os.path.join(binary, "ce-coord"), "suite", "list", "kernelbench", "--root", checkout, "--db", database,
+         "--json"], timeout=300))
+    return ",".join(row["id"] for row in listed["problems"] if row["gold"])
+
+
 def golds(binary, checkout, out, seconds, only):
     database = os.path.join(out, "gold.db")
     words = [os.path.join(binary, "ce-coord"), "eval", "--db", database, "--out", os.path.join(out, "report")]
     if os.path.exists(database):
         words += ["--resume", "latest"]
     else:
-        listed = json.loads(subprocess.check_output(
-            [os.path.join(binary, "ce-coord"), "suite", "list", "kernelbench", "--root", checkout, "--db", database,
-             "--json"]))
-        mine = [row["id"] for row in listed["problems"] if row["gold"]]
         words += ["--suite", "kernelbench", "--root", checkout, "--model-id", "gold", "--device", "cuda",
-                  "--only", only or ",".join(mine)]
+                  "--only", only or gold_ids(binary, checkout, database)]
+    print("starting: " + " ".join(words), flush=True)
     code = run(words, seconds, sys.stdout)
+    if not os.path.exists(database):
+        print("no run was made in %.0f s: the problems were being read" % seconds)
+        return code
     with sqlite3.connect(database) as db:
         db.row_factory = sqlite3.Row
         rows = [dict(row) for row in db.execute("SELECT * FROM task WHERE kind = 'synthesize' ORDER BY problem")]

@@ -107,7 +107,7 @@ def test_what_is_missing_is_said(place):
     done = place.run("eval", "--suite", "kernelbench", "--root", ROOT, "--only", "7/7", "--model-id", "gold",
                      device="emu")
     exits(done, 2)
-    expect("has no problem l7_7" in done.stderr, done.stderr)
+    expect("--only l7_7: there is no such problem" in done.stderr, done.stderr)
 
 
 if __name__ == "__main__":

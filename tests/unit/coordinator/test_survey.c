@@ -14,7 +14,7 @@
 #include "coordinator/survey.h"
 
 static const char rows[] =
-    "{\"layout\":\"v0\",\"root\":\"/kb\",\"files\":2}\n"
+    "{\"layout\":\"v0\",\"root\":\"/kb\",\"files\":2,\"identity\":\"ab\"}\n"
     "{\"id\":\"l1_1\",\"title\":\"level 1: One\",\"category\":\"operator\",\"file\":\"/kb/1.py\","
     "\"hash\":\"aa\",\"supported\":true,\"reason\":null,\"degenerate\":[\"zeros\"],"
     "\"admission\":{\"status\":\"admitted\"},\"bytes\":{\"inputs\":1073741824,\"needs\":"

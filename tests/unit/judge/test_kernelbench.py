@@ -101,6 +101,17 @@ class Reader(unittest.TestCase):
             rows(only=["l1_999"])
         self.assertFalse(checkout.describe({"level": 4}, "", "x.py")["supported"])
 
+    def test_long_recurrences_are_not_taken_step_by_step(self):
+        text = ROWS["l3_3"]["reference"].replace("torch.rand(7, 2, 10)", "torch.rand(100000, 2, 10)")
+        parts = kernelbench.describe(text, "long.py")
+        self.assertEqual(parts["outputs"][0]["shape"], [100000, 2, 24])
+
+    def test_a_choice_is_of_the_same_suite(self):
+        some, _ = rows(only=["l2_1"])
+        few, _ = rows(shots="few")
+        self.assertEqual((some["files"], some["identity"]), (1, HEAD["identity"]))
+        self.assertNotEqual(few["identity"], HEAD["identity"])
+
     def test_large_tensors_are_described_without_memory(self):
         text = ("import torch\nimport torch.nn as nn\n\nclass Model(nn.Module):\n    def forward(self, x):\n"
                 "        return x.sum(dim=1)\n\ndef get_inputs():\n    return [torch.rand(65536, 65536)]\n\n"

@@ -14,7 +14,7 @@
 #include "common/xalloc.h"
 #include "suites/kernelbench.h"
 
-#define HEAD "{\"layout\":\"main\",\"root\":\"/kb\",\"files\":2}\n"
+#define HEAD "{\"layout\":\"main\",\"root\":\"/kb\",\"files\":2,\"identity\":\"ab\"}\n"
 #define ROW                                                                                   \
     "{\"id\":\"l1_19\",\"title\":\"level 1: "                                                 \
     "ReLU\",\"category\":\"operator\",\"file\":\"/kb/19.py\","                                \
