@@ -282,6 +282,21 @@ class Library(unittest.TestCase):
             library.run([1, 2], None, 10, 256)
         self.assertEqual(caught.exception.code, "unavailable", caught.exception.text)
 
+    def test_the_library_takes_our_profile_structs_too(self):
+        if not os.path.exists(self.path):
+            self.skipTest("libce_timing.so is not built")
+        if torch.cuda.is_available():
+            self.skipTest("there is a device")
+        library = timing.Timing(self.path).lib
+        ask = timing.ProfileAsk(size=ctypes.sizeof(timing.ProfileAsk), samples=5, calls=1)
+        out = timing.ProfileOut(size=ctypes.sizeof(timing.ProfileOut))
+        self.assertEqual(library.ce_profile_spans(None, ctypes.byref(ask), ctypes.byref(out)), -1)
+        self.assertEqual(out.code, timing.PROFILE_UNAVAILABLE)
+        self.assertNotIn(b"struct sizes differ", out.text)
+        ask.size -= 4
+        library.ce_profile_spans(None, ctypes.byref(ask), ctypes.byref(out))
+        self.assertIn(b"struct sizes differ", out.text)
+
     def test_a_struct_of_another_size_is_refused(self):
         if not os.path.exists(self.path):
             self.skipTest("libce_timing.so is not built")
