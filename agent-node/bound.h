@@ -2,8 +2,8 @@
  *
  * Purpose:   one word out of five from spans and counters, by rules in an order: launch (most of the time is
  *            no work of a kernel), memory or compute (a pipeline is busy at 60 % of its peak or more, the
- *            busier one counts), tail (more blocks than multiprocessors, yet many of those idle for part
- *            of the time), else latency (nothing is busy: too few blocks, or warps that wait).
+ *            busier one counts), tail (more blocks than multiprocessors, yet those work far less, on average,
+ *            than the busiest one), else latency (nothing is busy: too few blocks, or warps that wait).
  * Ownership: values.
  * Threads:   no shared state.
  * Errors:    none: BOUND_UNKNOWN where what the rules need was not measured.
@@ -27,7 +27,7 @@ typedef struct bound_input {
     double empty_ms;                /* span of an empty kernel */
     double memory_pct, dram_pct;    /* busiest part of the memory pipeline; DRAM */
     double sm_pct;                  /* busiest part of the multiprocessors */
-    double sm_active_share;         /* of the time a multiprocessor has a warp, mean over all */
+    double sm_active_share;         /* mean working time of multiprocessors, of the busiest one's */
     double blocks, sm_count;        /* of the longest kernel; of the device */
 } bound_input;
 

@@ -11,6 +11,7 @@
 #include "agent-node/bound.h"
 #include "agent-node/roofline.h"
 #include "agent-node/trial.h"
+#include "common/clock.h"
 #include "common/json.h"
 #include "common/occupancy.h"
 #include "common/scoped.h"
@@ -32,6 +33,24 @@ static double real_of(const json *object, const char *key)
 static double counter(const json *record, const char *key)
 {
     return real_of(json_get(json_get(record, "counters"), "values"), key);
+}
+
+/* What of the counted range the kernels took: its percentages are to be multiplied by this. */
+static double range_times_busy(const json *record)
+{
+    return counter(record, "sm_cycles") / counter(record, "sm_cycles_active_max");
+}
+
+static const char *const sm_units[] = {"sm_pct",   "fma_pct", "fmaheavy_pct", "alu_pct",
+                                       "fp64_pct", "xu_pct",  "tensor_pct"};
+
+/* busiest is the most used unit of the multiprocessors, in percent of the range. */
+static double busiest(const json *record)
+{
+    double most = (double)NAN;
+    for (size_t i = 0; i < sizeof sm_units / sizeof *sm_units; i++)
+        most = fmax(most, counter(record, sm_units[i]));
+    return most;
 }
 
 /* ---- kernels ---- */
@@ -73,6 +92,18 @@ static void take_kernels(const json *measured, const profile_facts *facts, json 
 
 /* ---- numbers that follow ---- */
 
+/* add_use: percentages of peak rates while the kernels ran. */
+static void add_use(const json *record, json *derived)
+{
+    static const char *const keys[] = {"memory_pct", "dram_pct", "l2_pct",  "l1_pct",
+                                       "sm_pct",     "fma_pct",  "alu_pct", "tensor_pct"};
+    const double times = range_times_busy(record);
+    json_set_real(derived, "range_times_busy", times);
+    json_set_real(derived, "busiest_pct", busiest(record) * times);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        json_set_real(derived, keys[i], counter(record, keys[i]) * times);
+}
+
 static void add_derived(const profile_facts *facts, json *out)
 {
     const json *spans = json_get(out, "candidate");
@@ -89,7 +120,8 @@ static void add_derived(const profile_facts *facts, json *out)
     json_set_real(derived, "bank_conflict_share",
                   counter(out, "bank_conflicts") / counter(out, "shared_passes"));
     json_set_real(derived, "sm_active_share",
-                  counter(out, "sm_cycles_active") / counter(out, "sm_cycles"));
+                  counter(out, "sm_cycles_active") / counter(out, "sm_cycles_active_max"));
+    add_use(out, derived);
     json_set_real(derived, "gap_share", (span - real_of(spans, "busy_ms")) / span);
     json_set(out, "derived", &derived);
 }
@@ -98,14 +130,15 @@ static void add_bound(const profile_facts *facts, json *out)
 {
     const json *spans = json_get(out, "candidate");
     const json *kernel = json_at(json_get(out, "kernels"), 0);
+    const json *derived = json_get(out, "derived");
     const bound_input in = {.span_ms = real_of(spans, "span_ms") / real_of(spans, "calls"),
                             .busy_ms = real_of(spans, "busy_ms") / real_of(spans, "calls"),
                             .nodes = real_of(spans, "nodes"),
                             .empty_ms = real_of(spans, "floor_span_ms"),
-                            .memory_pct = counter(out, "memory_pct"),
-                            .dram_pct = counter(out, "dram_pct"),
-                            .sm_pct = counter(out, "sm_pct"),
-                            .sm_active_share = real_of(json_get(out, "derived"), "sm_active_share"),
+                            .memory_pct = real_of(derived, "memory_pct"),
+                            .dram_pct = real_of(derived, "dram_pct"),
+                            .sm_pct = real_of(derived, "busiest_pct"),
+                            .sm_active_share = real_of(derived, "sm_active_share"),
                             .blocks = kernel != NULL ? (double)product(json_get(kernel, "grid"))
                                                      : (double)NAN,
                             .sm_count = (double)facts->sm_count};
@@ -165,6 +198,7 @@ char *profile_make(const char *kernel, const char *baseline, const profile_facts
     take_kernels(measured, facts, out);
     take_part(measured, "counters", "counters", out);
     take_part(measured, "library", "library", out);
+    json_set_real(out, "took_ms", facts->took_ms);
     add_derived(facts, out);
     add_bound(facts, out);
     return json_dump(out);
@@ -184,26 +218,27 @@ bool profile_disagrees(const char *profile)
 
 /* ---- in words ---- */
 
-static void say_pct(const json *record, const char *key, const char *name, buf *out)
+static void say_pct(const json *derived, const char *key, const char *name, buf *out)
 {
-    const double value = counter(record, key);
+    const double value = real_of(derived, key);
     if (!isnan(value))
         buf_printf(out, ", %s %.0f %%", name, value);
 }
 
-static void say_use(const json *record, buf *out)
+static void say_use(const json *derived, buf *out)
 {
-    const double sm = counter(record, "sm_pct");
+    const double sm = real_of(derived, "busiest_pct");
     if (isnan(sm))
         return;
-    buf_printf(out, "- Use of peak rates: multiprocessors %.0f %%", sm);
-    say_pct(record, "issue_pct", "instruction issue", out);
-    say_pct(record, "fma_pct", "FMA pipe", out);
-    say_pct(record, "tensor_pct", "tensor pipe", out);
-    say_pct(record, "memory_pct", "memory pipeline", out);
-    say_pct(record, "l1_pct", "L1", out);
-    say_pct(record, "l2_pct", "L2", out);
-    say_pct(record, "dram_pct", "DRAM", out);
+    buf_printf(
+        out, "- Use of peak rates while it runs: busiest unit of the multiprocessors %.0f %%", sm);
+    say_pct(derived, "fma_pct", "FMA pipe", out);
+    say_pct(derived, "alu_pct", "ALU pipe", out);
+    say_pct(derived, "tensor_pct", "tensor pipe", out);
+    say_pct(derived, "memory_pct", "memory pipeline", out);
+    say_pct(derived, "l1_pct", "L1", out);
+    say_pct(derived, "l2_pct", "L2", out);
+    say_pct(derived, "dram_pct", "DRAM", out);
     buf_puts(out, ".\n");
 }
 
@@ -265,7 +300,7 @@ static void say_occupancy(const json *record, buf *out)
     if (!isnan(warps))
         buf_printf(out,
                    "- While a multiprocessor works it holds %.0f %% of the warps it could; on "
-                   "average it works %.0f %% of the time.\n",
+                   "average it works %.0f %% as long as the one that works longest.\n",
                    warps, 100 * active);
 }
 
@@ -340,7 +375,7 @@ void profile_text(const char *profile, buf *out)
         return;
     buf_printf(out, "Measured on the device, it is bound by %s.\n", meaning_of(record));
     say_gaps(record, out);
-    say_use(record, out);
+    say_use(derived, out);
     say_bytes(derived, out);
     say_sectors(derived, out);
     say_conflicts(derived, out);
@@ -441,9 +476,11 @@ char *profile_run(const profile_request *request)
     const lane_facts *facts = lane_get_facts(request->held);
     profile_facts known = {.cc = facts->limits.cc, .sm_count = facts->limits.sm_count};
     err e = {0};
+    const int64_t start = clock_mono_ms();
     if (roofline_bytes(request->p->terms, &request->p->terms->benchmark, &known.least_bytes, &e) !=
             0 ||
         look_at(&k, &kernel, &baseline, &e) != 0)
         return profile_missing(e.text);
+    known.took_ms = (double)(clock_mono_ms() - start);
     return profile_make(kernel, baseline, &known);
 }

@@ -3,7 +3,9 @@
  * Purpose:   in a fresh runner process, after the pairs: spans of the candidate (and of the baseline, for a
  *            number that will be published), counters of the candidate, and from both what bounds it. The
  *            record is JSON: {"status": "measured" or "unavailable", "reason", "bound", "candidate", "baseline"
- *            (spans, runner/profiler.h), "launch_floor_ms", "kernels", "counters", "derived", "library"}.
+ *            (spans, runner/profiler.h), "launch_floor_ms", "kernels", "counters", "derived", "library", "took_ms"}.
+ *            Percentages of "derived" are of the time that the kernels ran: those of "counters" are of the
+ *            whole range, which also holds what starting and waiting costs.
  * Ownership: texts are the caller's.
  * Threads:   the holder of the lane.
  * Errors:    none: whatever fails is a reason in the record, and the job goes on.
@@ -34,6 +36,7 @@ char *profile_run(const profile_request *request);
 typedef struct profile_facts {
     int64_t least_bytes; /* that every correct kernel moves */
     int64_t cc, sm_count;
+    double took_ms; /* the looking itself */
 } profile_facts;
 
 /* profile_make sums up what the runner said (runner/profiler.h) and the baseline's spans (NULL: not

@@ -93,7 +93,8 @@ def spans(agrees=True):
 def test_what_bounds_a_kernel_reaches_its_repair_and_the_board(place):
     profile = {"spans": spans(), "baseline": spans(), "library": None, "kernels": [],
                "counters": {"unavailable": None, "chip": "GH100", "passes": 14,
-                            "values": {"memory_pct": 81.5, "dram_pct": 40, "sm_pct": 12, "load_sectors": 3200,
+                            "values": {"memory_pct": 81.5, "dram_pct": 40, "sm_pct": 12, "sm_cycles": 5,
+                                       "sm_cycles_active_max": 5, "load_sectors": 3200,
                                        "load_requests": 100}}}
     fake = place.write("fake.json", {"default": {"candidate_ms": [0.05], "baselines": {"eager": [0.02]},
                                                  "profile": profile}})

@@ -245,8 +245,8 @@ static int run(profile *p, span_result *spans)
         start_collecting(p) < 0 || time_empty(p, spans) < 0 || time_session(p, spans) < 0)
         return -1;
     copy_kernels(spans, out);
-    out->agrees =
-        span_agrees(out->event_ms, out->floor_event_ms - out->floor_span_ms, out->span_ms);
+    out->agrees = span_agrees(out->event_ms, out->floor_event_ms - out->floor_span_ms, out->busy_ms,
+                              out->span_ms);
     return 0;
 }
 

@@ -26,9 +26,11 @@ static int by_launch(const void *a, const void *b)
     return (x->start > y->start) - (x->start < y->start);
 }
 
-bool span_agrees(double event_ms, double floor_ms, double span_ms)
+bool span_agrees(double event_ms, double floor_ms, double busy_ms, double span_ms)
 {
-    return fabs(event_ms - floor_ms - span_ms) <= fmax(slack_share * span_ms, slack_ms);
+    const double call_ms = event_ms - floor_ms;
+    const double slack = fmax(slack_share * span_ms, slack_ms);
+    return call_ms >= busy_ms - slack && call_ms <= span_ms + slack;
 }
 
 static bool has_times(const span_record *records, size_t count, char *why, size_t size)

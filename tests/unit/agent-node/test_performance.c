@@ -233,14 +233,15 @@ static void the_better_of_two_below_the_target_stands(void **state)
     "{\"unavailable\": null, \"event_ms\": 0.055, \"span_ms\": 0.05, \"busy_ms\": 0.05," \
     "\"floor_event_ms\": 0.006, \"floor_span_ms\": 0.001, \"nodes\": 1, \"calls\": 1,"   \
     "\"agrees\": " agrees "}"
-#define PROFILED(ms, agrees)                                                                       \
-    "{\"default\": {\"candidate_ms\": [" ms "], " BASELINES                                        \
-    ", \"profile\": {\"spans\": " SPANS(agrees) ", \"baseline\": " SPANS(                          \
-        "true") ", \"kernels\": [{\"name\": \"k\", \"launches\": 1, \"ms\": 0.05, \"grid\":"       \
-                "[4096, 1, 1], \"block\": [256, 1, 1], \"registers\": 96, \"shared_static\": 0,"   \
-                "\"shared_dynamic\": 0, \"local_bytes\": 0}], \"library\": null, \"counters\":"    \
-                "{\"unavailable\": null, \"chip\": \"GH100\", \"passes\": 14, \"values\":"         \
-                "{\"memory_pct\": 81.5, \"dram_pct\": 40, \"sm_pct\": 12, \"load_sectors\": 3200," \
+#define PROFILED(ms, agrees)                                                                     \
+    "{\"default\": {\"candidate_ms\": [" ms "], " BASELINES                                      \
+    ", \"profile\": {\"spans\": " SPANS(agrees) ", \"baseline\": " SPANS(                        \
+        "true") ", \"kernels\": [{\"name\": \"k\", \"launches\": 1, \"ms\": 0.05, \"grid\":"     \
+                "[4096, 1, 1], \"block\": [256, 1, 1], \"registers\": 96, \"shared_static\": 0," \
+                "\"shared_dynamic\": 0, \"local_bytes\": 0}], \"library\": null, \"counters\":"  \
+                "{\"unavailable\": null, \"chip\": \"GH100\", \"passes\": 14, \"values\":"       \
+                "{\"memory_pct\": 81.5, \"dram_pct\": 40, \"sm_pct\": 12, \"sm_cycles\": 5, "    \
+                "\"sm_cycles_active_max\": 5, \"load_sectors\": 3200,"                           \
                 "\"load_requests\": 100, \"stall_long_scoreboard\": 9.5}}}}}"
 
 static void the_model_is_told_what_bounds_its_kernel(void **state)

@@ -22,20 +22,22 @@
 #define KERNELS                                                                              \
     "[{\"name\":\"scan\",\"launches\":1,\"ms\":0.08,\"grid\":[265,1,1],\"block\":[256,1,1]," \
     "\"registers\":96,\"shared_static\":1024,\"shared_dynamic\":0,\"local_bytes\":16}]"
-#define COUNTERS                                                                            \
-    "{\"unavailable\":null,\"chip\":\"GH100\",\"passes\":14,\"values\":{\"memory_pct\":20," \
-    "\"dram_pct\":10,\"sm_pct\":40,\"sm_cycles\":1000,\"sm_cycles_active\":500,"            \
-    "\"dram_read_bytes\":3000000,\"dram_write_bytes\":1000000,\"load_sectors\":320,"        \
-    "\"load_requests\":10,\"store_sectors\":null,\"store_requests\":null,"                  \
-    "\"bank_conflicts\":30,\"shared_passes\":100,\"occupancy_pct\":12.5,"                   \
-    "\"stall_barrier\":1.5,\"stall_long_scoreboard\":7.25,\"stall_selected\":9,"            \
+#define COUNTERS                                                                               \
+    "{\"unavailable\":null,\"chip\":\"GH100\",\"passes\":14,\"values\":{\"memory_pct\":10,"    \
+    "\"dram_pct\":5,\"sm_pct\":20,\"fma_pct\":22,\"sm_cycles\":2000,\"sm_cycles_active\":500," \
+    "\"sm_cycles_active_max\":1000,"                                                           \
+    "\"dram_read_bytes\":3000000,\"dram_write_bytes\":1000000,\"load_sectors\":320,"           \
+    "\"load_requests\":10,\"store_sectors\":null,\"store_requests\":null,"                     \
+    "\"bank_conflicts\":30,\"shared_passes\":100,\"occupancy_pct\":12.5,"                      \
+    "\"stall_barrier\":1.5,\"stall_long_scoreboard\":7.25,\"stall_selected\":9,"               \
     "\"stall_wait\":0.75,\"stall_drain\":0.1,\"stall_membar\":0.6}}"
 #define NO_COUNTERS \
     "{\"unavailable\":\"cuptiRangeProfilerEnable: CUPTI_ERROR_INSUFFICIENT_PRIVILEGES (35)\"}"
 #define RECORD(spans, kernels, counters) \
     "{\"spans\":" spans ",\"kernels\":" kernels ",\"counters\":" counters ",\"library\":\"x\"}"
 
-static const profile_facts facts = {.least_bytes = 2000000, .cc = 90, .sm_count = 132};
+static const profile_facts facts = {
+    .least_bytes = 2000000, .cc = 90, .sm_count = 132, .took_ms = 1500};
 
 static json *made(const char *kernel, const char *baseline)
 {
@@ -66,6 +68,10 @@ static void numbers_follow_from_counters(void **state)
     assert_true(near(number(record, "derived", "bank_conflict_share"), 0.3));
     assert_true(near(number(record, "derived", "sm_active_share"), 0.5));
     assert_true(near(number(record, "derived", "gap_share"), 0.1));
+    assert_true(near(number(record, "derived", "range_times_busy"), 2));
+    assert_true(near(number(record, "derived", "busiest_pct"), 44));
+    assert_true(near(number(record, "derived", "memory_pct"), 20));
+    assert_true(near(json_real(json_get(record, "took_ms"), 0), 1500));
     assert_true(near(json_real(json_get(record, "launch_floor_ms"), 0), 0.005));
     const json *kernel = json_at(json_get(record, "kernels"), 0);
     assert_int_equal(json_int(json_get(kernel, "blocks_at_once"), 0), 2);
@@ -120,14 +126,14 @@ static void words_say_what_counts(void **state)
         "it is bound by tail: the last wave",
         "A call is 2 kernels, copies and fills; 10 % of its time nothing runs",
         "An empty kernel takes 0.0010 ms",
-        "multiprocessors 40 %, memory pipeline 20 %, DRAM 10 %.",
+        "multiprocessors 44 %, FMA pipe 44 %, memory pipeline 20 %, DRAM 10 %.",
         "DRAM moved 4 MB, 2.00 times the 2 MB",
         "loads 32.0 (4 when",
         "30 % of shared memory passes are bank conflicts",
         "265 blocks of 256 threads, 96 registers a thread, 1024 bytes of shared memory a block",
         "2 blocks fit on a multiprocessor at once (25 % of its warps, limited by registers)",
         "16 bytes of local memory a thread",
-        "it holds 12 % of the warps it could; on average it works 50 % of the time",
+        "it holds 12 % of the warps it could; on average it works 50 % as long",
         "when one is issued: long_scoreboard 7.2, barrier 1.5, wait 0.8."};
     SCOPED(scoped_free)
     char *text = profile_make(RECORD(SPANS("true"), KERNELS, COUNTERS), NULL, &facts);

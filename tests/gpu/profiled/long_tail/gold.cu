@@ -6,9 +6,10 @@ extern "C" __global__ void long_tail(const float *__restrict__ x, float *__restr
     const long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
     if (i >= n)
         return;
+    const float scale = one + zero * threadIdx.x, shift = zero * threadIdx.x; /* in registers */
     float value = x[i];
 #pragma unroll 16
     for (int k = 0; k < rounds; k++)
-        value = fmaf(value, one, zero);
+        value = fmaf(value, scale, shift);
     y[i] = value;
 }
