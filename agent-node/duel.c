@@ -28,6 +28,7 @@
 
 enum {
     BLOCK_MS = 60000,
+    CALM_MS = 3000,      /* the clocks' part of the warm-up, at most */
     SAMPLES_CHECKED = 8, /* E-mode: timed calls whose outputs are compared */
     CHAINS_CHECKED = 3,  /* G-mode: timed chains whose outputs are compared, all slots of each */
     KEEPS_MAX = 4,       /* in one process */
@@ -185,6 +186,21 @@ static int arm_candidate(duel *d, bool first, err *e)
     return 0;
 }
 
+/* await_calm goes on warming up until the SM clock no longer moves; what is timed meanwhile is nobody's. */
+static int await_calm(duel *d, err *e)
+{
+    int64_t until = clock_mono_ms() + CALM_MS;
+    while (verdict_is_ok(d->verdict) && !watch_calm(d->watch) && clock_mono_ms() < until) {
+        SCOPED(runner_timing_fini) runner_timing spare = {0};
+        const runner_block request = {.samples = DUEL_SAMPLES, .keep = -1, .deadline_ms = BLOCK_MS};
+        if (runner_proc_block(d->trial.runner, &request, &spare, e) != 0)
+            return -1;
+        *d->verdict = spare.verdict;
+        watch_edge(d->watch);
+    }
+    return 0;
+}
+
 static int open_process(duel *d, err *e)
 {
     bool first = d->processes == 0;
@@ -194,7 +210,9 @@ static int open_process(duel *d, err *e)
         return 0;
     if (draw(d, e) != 0 || arm_other(d, first, e) != 0)
         return -1;
-    return arm_candidate(d, first, e);
+    if (arm_candidate(d, first, e) != 0)
+        return -1;
+    return first ? await_calm(d, e) : 0;
 }
 
 static int compare_kept(duel *d, size_t i, err *e)

@@ -23,7 +23,7 @@ static const char *const top_keys[] = {"default", "problems", NULL};
 static const char *const entry_keys[] = {
     "load",     "check", "time", "compare", "candidate_ms", "warm_ms", "baselines",
     "delay_ms", "crash", "hang", "state",   "profile",      NULL};
-static const char *const state_keys[] = {"sm_mhz", "reasons", "foreign", "mig", NULL};
+static const char *const state_keys[] = {"sm_mhz", "reasons", "foreign", "mig", "mps", NULL};
 static const char *const compare_keys[] = {"equal", "detail", "text", NULL};
 
 typedef struct fake_answers {

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
+#include "agent-node/gpulock.h"
 #include "agent-node/runner_proc.h"
 #include "common/buf.h"
 #include "common/file.h"
@@ -27,6 +29,7 @@ struct lane {
     judge *judge;      /* NULL until wanted */
     const lanes *home; /* for the settings */
     bool taken;
+    int lock; /* of the GPU among all nodes of this host; 0: none */
 };
 
 struct lanes {
@@ -109,6 +112,22 @@ static const wanted_kinds kinds_of[] = {{"auto", {"cuda", "emu", NULL}},
                                         {"emu", {"emu", NULL}},
                                         {"fake", {"fake", NULL}}};
 
+/* A GPU that another node has is no lane of ours: its facts say whose it is. */
+static void lock_device(lane *device)
+{
+    err why = {0};
+    lane_facts *f = &device->facts;
+    if (strcmp(f->kind, "cuda") != 0) {
+        return;
+    }
+    device->lock = gpulock_take(GPULOCK_FOLDER, f->uuid, GPULOCK_PATIENCE_MS, &why);
+    if (device->lock < 0) {
+        device->lock = 0;
+        snprintf(f->kind, sizeof(f->kind), "none");
+        snprintf(f->reason, sizeof(f->reason), "%s", why.text);
+    }
+}
+
 static json_doc *probe(const settings *options, const char *kind, err *e)
 {
     SCOPED(buf_fini) buf out;
@@ -146,7 +165,9 @@ static int find_kind(lanes *self, const char *kind, char **why, err *e)
     }
     const json *list = json_get(json_doc_root(doc), "devices");
     for (size_t i = 0; i < json_size(list) && self->count < LANES_MAX; i++) {
-        read_device(&self->devices[self->count++].facts, json_at(list, i));
+        lane *device = &self->devices[self->count++];
+        read_device(&device->facts, json_at(list, i));
+        lock_device(device);
     }
     if (self->count == 0 && *why == NULL) {
         *why = xstrdup(json_str(json_get(json_doc_root(doc), "reason"), "no device found"));
@@ -212,6 +233,9 @@ void lanes_destroy(lanes **self_p)
     }
     for (size_t i = 0; i < self->count; i++) {
         judge_destroy(&self->devices[i].judge);
+        if (self->devices[i].lock > 0) {
+            close(self->devices[i].lock);
+        }
     }
     judge_destroy(&self->host.judge);
     pthread_cond_destroy(&self->freed);

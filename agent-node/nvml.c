@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT */
 #include "agent-node/nvml.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -17,7 +18,14 @@
 #include "common/scoped.h"
 #include "common/xalloc.h"
 
-enum { PROCESSES_MAX = 64, STAT_MAX = 4096, ANCESTORS_MAX = 64, CLOCK_SM = 1, CLOCK_MEMORY = 2 };
+enum {
+    PROCESSES_MAX = 64,
+    STAT_MAX = 4096,
+    PATH_SIZE = 64,
+    ANCESTORS_MAX = 64,
+    CLOCK_SM = 1,
+    CLOCK_MEMORY = 2
+};
 
 typedef struct device_handle *device_handle;
 
@@ -47,7 +55,7 @@ struct nvml {
     pair_fn *ecc, *mig;
     kind_fn *clock, *max_clock, *default_clock, *temperature;
     bits_fn *reasons;
-    list_fn *processes;
+    list_fn *processes, *mps_clients;
 };
 
 typedef struct symbol_row {
@@ -74,6 +82,7 @@ static const symbol_row symbols[] = {
     {"nvmlDeviceGetTemperature", offsetof(nvml, temperature), false},
     {"nvmlDeviceGetCurrentClocksThrottleReasons", offsetof(nvml, reasons), true},
     {"nvmlDeviceGetComputeRunningProcesses_v3", offsetof(nvml, processes), false},
+    {"nvmlDeviceGetMPSComputeRunningProcesses_v3", offsetof(nvml, mps_clients), false},
 };
 
 static int bind(nvml *self, err *e)
@@ -146,10 +155,44 @@ static int64_t current_of(const nvml *n, pair_fn *ask)
     return ask != NULL && ask(n->device, &current, &pending) == 0 ? (int64_t)current : -1;
 }
 
+/* Is this the name of a process of MPS? The kernel cuts names at 15 bytes. */
+static bool is_mps(const char *pid)
+{
+    char path[PATH_SIZE];
+    SCOPED(buf_fini) buf text;
+    buf_init(&text, STAT_MAX);
+    snprintf(path, sizeof path, "/proc/%.20s/comm", pid);
+    return file_read(path, &text, NULL) == 0 &&
+           strncmp(buf_text(&text), "nvidia-cuda-mps", 15) == 0;
+}
+
+static bool daemon_runs(void)
+{
+    DIR *all = opendir("/proc");
+    bool found = false;
+    for (const struct dirent *one; all != NULL && !found && (one = readdir(all)) != NULL;)
+        found = one->d_name[0] >= '1' && one->d_name[0] <= '9' && is_mps(one->d_name);
+    if (all != NULL)
+        closedir(all);
+    return found;
+}
+
+/* Its clients are told by NVML; its daemon is a process, unless it is in another container. */
+static int64_t find_mps(const nvml *n)
+{
+    process_row rows[PROCESSES_MAX];
+    unsigned int count = PROCESSES_MAX;
+    bool told = n->mps_clients != NULL && n->mps_clients(n->device, &count, rows) == 0;
+    if ((told && count > 0) || daemon_runs())
+        return 1;
+    return told ? 0 : -1;
+}
+
 void nvml_get_facts(const nvml *self, nvml_facts *out)
 {
     *out = (nvml_facts){.ecc = current_of(self, self->ecc),
                         .mig = current_of(self, self->mig),
+                        .mps = find_mps(self),
                         .persistence = value_of(self, self->persistence),
                         .display = value_of(self, self->display),
                         .power_limit_mw = value_of(self, self->power_limit),

@@ -34,6 +34,7 @@ typedef struct nvml nvml;
 typedef struct nvml_facts {
     char driver[96], vbios[64];
     int64_t ecc, mig, persistence, display; /* 1, 0; -1: not told */
+    int64_t mps; /* 1: kernels of several processes may run at once; 0: not seen; -1: not told */
     int64_t power_limit_mw;
     int64_t sm_default_mhz, sm_max_mhz,
         memory_max_mhz; /* default: application clock, else maximum */

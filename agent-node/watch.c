@@ -16,11 +16,12 @@
 #include "common/scoped.h"
 #include "common/xalloc.h"
 
-enum { PERIOD_MS = 15, READINGS_MAX = 8192 };
+enum { PERIOD_MS = 15, READINGS_MAX = 8192, RECENT = 16 };
 
 static const int64_t hard_reasons =
     NVML_HW_SLOWDOWN | NVML_SW_THERMAL | NVML_HW_THERMAL | NVML_HW_BRAKE;
 static const double clock_share = 0.75; /* of the default SM clock, at least */
+static const double calm_gap = 0.02;    /* of the last two SM clocks of a warm-up, at most */
 static const double clock_gap = 0.03;   /* between the two blocks of a pair, at most */
 
 struct watch {
@@ -100,6 +101,7 @@ static void read_script(watch *w, const watch_options *options)
                                  .foreign = scripted(state, "foreign", 0)};
     w->facts = (nvml_facts){.ecc = -1,
                             .mig = scripted(state, "mig", 0),
+                            .mps = scripted(state, "mps", 0),
                             .persistence = -1,
                             .power_limit_mw = -1,
                             .sm_default_mhz = 1980,
@@ -158,10 +160,42 @@ const char *watch_refuses(watch *self)
         return "state";
     if (self->facts.mig != 0 && self->facts.mig != -1)
         return "mig";
+    if (self->facts.mps == 1)
+        return "mps";
     if (self->facts.display == 1)
         return "display";
     take(self);
     return self->readings[(self->count - 1) % READINGS_MAX].foreign > 0 ? "contention" : NULL;
+}
+
+static bool is_busy(const nvml_reading *r)
+{
+    return r->sm_mhz > 0 && (r->reasons <= 0 || (r->reasons & NVML_IDLE) == 0);
+}
+
+bool watch_is_calm(const nvml_reading *readings, size_t count)
+{
+    const nvml_reading *last = NULL;
+    for (size_t i = count; i-- > 0;) {
+        const nvml_reading *r = &readings[i];
+        if (!is_busy(r))
+            continue;
+        if (last != NULL)
+            return fabs((double)(r->sm_mhz - last->sm_mhz)) <= calm_gap * (double)r->sm_mhz;
+        last = r;
+    }
+    return true;
+}
+
+bool watch_calm(watch *self)
+{
+    nvml_reading recent[RECENT];
+    pthread_mutex_lock(&self->lock);
+    size_t count = self->count < RECENT ? self->count : RECENT;
+    for (size_t i = 0; i < count; i++)
+        recent[i] = self->readings[(self->count - count + i) % READINGS_MAX];
+    pthread_mutex_unlock(&self->lock);
+    return watch_is_calm(recent, count);
 }
 
 int64_t watch_edge(watch *self)
@@ -176,7 +210,7 @@ static void add(watch_span *span, const nvml_reading *r, double *sum)
         span->reasons |= r->reasons;
     if (r->foreign > span->foreign)
         span->foreign = r->foreign;
-    if (r->sm_mhz <= 0 || (r->reasons > 0 && (r->reasons & NVML_IDLE) != 0))
+    if (!is_busy(r))
         return;
     span->busy++;
     *sum += (double)r->sm_mhz;
@@ -227,6 +261,7 @@ static json *facts_json(const nvml_facts *f)
     json_set_str(out, "vbios", f->vbios);
     json_set_int(out, "ecc", f->ecc);
     json_set_int(out, "mig", f->mig);
+    json_set_int(out, "mps", f->mps);
     json_set_int(out, "persistence", f->persistence);
     json_set_int(out, "display", f->display);
     json_set_int(out, "power_limit_mw", f->power_limit_mw);

@@ -42,6 +42,10 @@ void watch_stop(watch **self);
 const char *watch_unavailable(const watch *self);
 /* watch_refuses: why nothing may be timed on this card now (MIG, display, foreign process), or NULL. */
 const char *watch_refuses(watch *self);
+/* watch_calm: the SM clocks of the last two readings of a busy card are within 2 %, or there are none. */
+bool watch_calm(watch *self);
+bool watch_is_calm(const nvml_reading *readings,
+                   size_t count); /* the same of given ones, oldest first */
 /* watch_edge takes a reading now and gives its moment. */
 int64_t watch_edge(watch *self);
 void watch_between(watch *self, int64_t from_us, int64_t to_us, watch_span *out);

@@ -29,6 +29,8 @@ MOCK_API int nvmlDeviceGetCurrentClocksThrottleReasons(void *device, unsigned lo
 MOCK_API int nvmlDeviceGetMigMode(void *device, unsigned int *current, unsigned int *pending);
 MOCK_API int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned int *count,
                                                      process_row *rows);
+MOCK_API int nvmlDeviceGetMPSComputeRunningProcesses_v3(void *device, unsigned int *count,
+                                                        process_row *rows);
 
 MOCK_API int nvmlInit_v2(void)
 {
@@ -97,5 +99,14 @@ MOCK_API int nvmlDeviceGetComputeRunningProcesses_v3(void *device, unsigned int 
     rows[0] = (process_row){.pid = (unsigned int)getpid()};
     rows[1] = (process_row){.pid = 1};
     *count = 2;
+    return 0;
+}
+
+MOCK_API int nvmlDeviceGetMPSComputeRunningProcesses_v3(void *device, unsigned int *count,
+                                                        process_row *rows)
+{
+    (void)device;
+    (void)rows;
+    *count = 0;
     return 0;
 }

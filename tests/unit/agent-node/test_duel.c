@@ -205,7 +205,8 @@ static void a_throttled_or_shared_card_gives_no_verdict(void **state)
     } rows[] = {{SCRIPT("0.050", ", \"state\": {\"reasons\": 64}"), "throttle"},
                 {SCRIPT("0.050", ", \"state\": {\"sm_mhz\": 1200}"), "throttle"},
                 {SCRIPT("0.050", ", \"state\": {\"foreign\": 1}"), "contention"},
-                {SCRIPT("0.050", ", \"state\": {\"mig\": 1}"), "mig"}};
+                {SCRIPT("0.050", ", \"state\": {\"mig\": 1}"), "mig"},
+                {SCRIPT("0.050", ", \"state\": {\"mps\": 1}"), "mps"}};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         bench b;
         bench_open(&b, rows[i].script);

@@ -43,6 +43,7 @@ static void facts_say_what_is_not_told(void **state)
     assert_string_equal(facts.driver, "580.0");
     assert_string_equal(facts.vbios, "");
     assert_int_equal(facts.mig, 0);
+    assert_int_equal(facts.mps, 0);
     assert_int_equal(facts.ecc, -1);
     assert_int_equal(facts.sm_max_mhz, 1980);
     assert_int_equal(facts.sm_default_mhz, 1980); /* the application clock is not told */

@@ -88,6 +88,28 @@ static void readings_between_two_edges_are_summed_up(void **state)
     watch_stop(&w);
 }
 
+static nvml_reading reading(int64_t mhz, int64_t reasons)
+{
+    return (nvml_reading){.sm_mhz = mhz, .reasons = reasons};
+}
+
+static void a_clock_is_calm_when_its_last_two_busy_readings_agree(void **state)
+{
+    (void)state;
+    const nvml_reading rows[] = {reading(345, NVML_IDLE), reading(1500, 0), reading(1980, 0),
+                                 reading(345, NVML_IDLE), reading(1950, 4), reading(1800, 0),
+                                 reading(-1, -1)};
+    static const bool calm[] = {true, true, true, false, false, true, false, false};
+    for (size_t i = 0; i < sizeof calm / sizeof *calm; i++)
+        assert_int_equal(watch_is_calm(rows, i), calm[i]);
+    watch *w = start_fake();
+    assert_true(watch_calm(w));
+    watch_edge(w);
+    watch_edge(w);
+    assert_true(watch_calm(w));
+    watch_stop(&w);
+}
+
 static void an_unknown_card_is_refused_with_the_reason(void **state)
 {
     (void)state;
@@ -106,6 +128,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_rules_void_a_pair),
         cmocka_unit_test(readings_between_two_edges_are_summed_up),
+        cmocka_unit_test(a_clock_is_calm_when_its_last_two_busy_readings_agree),
         cmocka_unit_test(an_unknown_card_is_refused_with_the_reason),
     };
     return cmocka_run_group_tests_name("watch", tests, NULL, NULL);
