@@ -117,14 +117,42 @@ static int compare_files(const options *o, const wanted *w, err *e)
     return report_print(&text, o->out, e) < 0 ? -1 : CMD_EXIT_COMPLETE;
 }
 
+static int read_fn(store_tx *tx, void *arg, err *e)
+{
+    return claim_list_read(tx, arg, e);
+}
+
+/* No run, but claims: they are all there is to show. */
+static int compare_stored(store *db, const options *o, const err *why, err *e)
+{
+    SCOPED(claim_list_fini) claim_list stored = {0};
+    if (store_run(db, read_fn, &stored, e) < 0)
+        return -1;
+    if (stored.count == 0) {
+        *e = *why;
+        return -1;
+    }
+    SCOPED(buf_fini) buf text = {0};
+    buf_init(&text, TEXT_REPORT_MAX);
+    write_claims_only(&stored, o->json, &text);
+    return report_print(&text, o->out, e) < 0 ? -1 : CMD_EXIT_COMPLETE;
+}
+
 static int compare_runs(const cmd_call *call, const options *o, const wanted *w, err *e)
 {
     const board_ask ask = {
         .runs = w->runs, .run_count = w->run_count, .suite = o->suite, .claims = true};
+    err why = {0};
     SCOPED(store_destroy) store *db = store_open(call->db, STORE_READ, e);
-    SCOPED(board_destroy) board *b = db != NULL ? board_read(db, &ask, e) : NULL;
-    if (b == NULL)
+    if (db == NULL)
         return -1;
+    SCOPED(board_destroy) board *b = board_read(db, &ask, &why);
+    if (b == NULL && why.code == ERR_NOT_FOUND && w->run_count == 0 && o->suite == NULL)
+        return compare_stored(db, o, &why, e);
+    if (b == NULL) {
+        *e = why;
+        return -1;
+    }
     claim_list all = all_claims(&b->claims, w->files); /* borrows */
     SCOPED(scoped_free) claim_row *kept = all.rows;
     SCOPED(buf_fini) buf text = {0};
