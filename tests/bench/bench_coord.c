@@ -1,0 +1,186 @@
+/* bench_coord - durable results a second of a whole coordinator
+ *
+ * Simulated nodes, each with a connection of its own over loopback tcp with CURVE, take leases and answer
+ * each with a result at once. A lease and a result are each committed (synchronous FULL) before they are
+ * sent or acknowledged, so a task costs two durable steps. Prints tasks a second and how long a node waits
+ * from its ack to its next lease. Not a timed test: it fails only when work fails.
+ *
+ *   bench_coord [NODES [TASKS]]    (default 256 nodes, 20000 tasks)
+ *
+ * SPDX-License-Identifier: MIT */
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "common/clock.h"
+#include "common/scoped.h"
+#include "common/xalloc.h"
+#include "coordinator/coord.h"
+#include "tests/unit/coordinator/world.h"
+#include "wire/record.h"
+#include "wire/sock.h"
+
+enum { NODES = 256, TASKS = 20000, CREDIT = 2, PAUSE_NS = 200000, WAITS = 1 << 20 };
+
+/* One simulated node. */
+typedef struct box {
+    sock *dealer;
+    uint64_t seq;
+    int64_t asked_us; /* when it became free for one more task */
+} box;
+
+typedef struct driver {
+    const world *w;
+    const curve_file *key;
+    const char *record;
+    size_t first, count; /* its nodes */
+    double *waits;       /* ms */
+    size_t wait_count;
+    bool over;
+} driver;
+
+static void say(box *b, message *m)
+{
+    m->seq = ++b->seq;
+    while (sock_send(b->dealer, NULL, m, NULL) < 0)
+        nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+    message_fini(m);
+}
+
+static void say_hello(box *b, size_t number)
+{
+    char name[32];
+    message m;
+    message_init(&m, MSG_HELLO);
+    snprintf(name, sizeof name, "pool.%zu", number);
+    m.body.hello.protocol = MESSAGE_PROTOCOL;
+    m.body.hello.slots = CREDIT;
+    message_set_str(&m.body.hello.node, name);
+    message_set_str(&m.body.hello.instance, name);
+    message_set_str(&m.body.hello.software, "{}");
+    m.body.hello.devices = xcalloc(1, sizeof *m.body.hello.devices);
+    m.body.hello.devices_count = 1;
+    message_set_str(&m.body.hello.devices[0].kind, "fake");
+    say(b, &m);
+}
+
+static void pull(box *b)
+{
+    message m;
+    message_init(&m, MSG_PULL);
+    m.body.pull.credit = CREDIT;
+    b->asked_us = clock_mono_us();
+    say(b, &m);
+}
+
+static void answer(driver *d, box *b, const message *given)
+{
+    message m;
+    if (d->wait_count < WAITS)
+        d->waits[d->wait_count++] = (double)(clock_mono_us() - b->asked_us) / 1000.0;
+    message_init(&m, MSG_RESULT);
+    message_set_str(&m.body.result.task, given->body.lease.task);
+    m.body.result.token = given->body.lease.token;
+    message_set_str(&m.body.result.record, d->record);
+    say(b, &m);
+}
+
+static void react(driver *d, box *b, const message *m)
+{
+    if (m->type == MSG_WELCOME)
+        pull(b);
+    else if (m->type == MSG_LEASE)
+        answer(d, b, m);
+    else if (m->type == MSG_ACK)
+        pull(b);
+    d->over |= m->type == MSG_BYE;
+}
+
+static void *drive(void *arg)
+{
+    driver *d = arg;
+    SCOPED(sock_ctx_destroy) sock_ctx *context = sock_ctx_create(NULL);
+    SCOPED(scoped_free) box *boxes = xcalloc(d->count, sizeof *boxes);
+    for (size_t i = 0; i < d->count; i++) {
+        boxes[i].dealer = sock_create(context, SOCK_DEALER, &(sock_options){.key = d->key}, NULL);
+        MUST(sock_connect(boxes[i].dealer, d->w->coord->joined, NULL) == 0);
+    }
+    for (size_t i = 0; i < d->count; i++)
+        say_hello(&boxes[i], d->first + i);
+    while (!d->over) {
+        bool some = false;
+        for (size_t i = 0; i < d->count; i++) {
+            message m;
+            while (!d->over && sock_recv(boxes[i].dealer, NULL, &m, NULL) > 0) {
+                some = true;
+                react(d, &boxes[i], &m);
+                message_fini(&m);
+            }
+        }
+        if (!some)
+            nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
+    }
+    for (size_t i = 0; i < d->count; i++)
+        sock_destroy(&boxes[i].dealer);
+    return NULL;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static char *make_record(void)
+{
+    char reason[] = "not measured", words[] = "";
+    result_record record = {.speedup = (double)NAN,
+                            .reason = reason,
+                            .candidate_ms = (double)NAN,
+                            .ci_low = (double)NAN,
+                            .ci_high = (double)NAN,
+                            .floor_ms = (double)NAN,
+                            .baseline_ms = (double)NAN,
+                            .text = words,
+                            .wall_ms = 1};
+    return result_record_write(&record);
+}
+
+static void report(size_t tasks, double seconds, driver *d)
+{
+    struct rusage use;
+    getrusage(RUSAGE_SELF, &use);
+    qsort(d->waits, d->wait_count, sizeof *d->waits, by_size);
+    printf(
+        "%zu nodes, %zu tasks in %.2f s: %.0f results/s; lease after pull: p50 %.2f ms, p99 %.2f "
+        "ms; process %ld MiB\n",
+        d->count, tasks, seconds, (double)tasks / seconds, d->waits[d->wait_count / 2],
+        d->waits[d->wait_count * 99 / 100], use.ru_maxrss / 1024);
+}
+
+int main(int argc, char **argv)
+{
+    size_t fleet = argc > 1 ? strtoul(argv[1], NULL, 10) : NODES;
+    size_t tasks = argc > 2 ? strtoul(argv[2], NULL, 10) : TASKS;
+    SCOPED(scoped_free) char *record = make_record();
+    SCOPED(world_destroy)
+    world *w = world_create(&(world_options){
+        .only = "silu_fp16", .samples = (int64_t)tasks, .secure = true, .lost_ms = 600000});
+    curve_file key = world_key(w, "pool");
+    SCOPED(scoped_free) double *waits = xcalloc(WAITS, sizeof *waits);
+    driver d = {.w = w, .key = &key, .record = record, .count = fleet, .waits = waits};
+    pthread_t thread;
+    coord_end end;
+    MUST(pthread_create(&thread, NULL, drive, &d) == 0);
+    int64_t began = clock_mono_us();
+    MUST(coord_run(w->coord, &end, NULL) == 0 && end == COORD_FINISHED);
+    double seconds = (double)(clock_mono_us() - began) / 1e6;
+    coord_goodbye(w->coord, "done");
+    pthread_join(thread, NULL);
+    report(tasks, seconds, &d);
+    return sched_count(w->run->tasks, SCHED_SYNTHESIZE).scored == tasks ? 0 : 1;
+}
