@@ -486,8 +486,11 @@ static void name_verdict(const duel *d, comparison_record *out)
 static int fill(const duel *d, comparison_record *out, err *e)
 {
     const lane_facts *facts = lane_get_facts(d->ask->held);
-    const roofline_device device = {facts->l2_bytes, facts->memory_rate};
     const size_t n = (size_t)d->pairs;
+    const roofline_device device = {.l2_bytes = facts->l2_bytes,
+                                    .bytes_per_s = facts->memory_rate,
+                                    .cc = facts->limits.cc,
+                                    .baseline_ms = stats_median(d->baseline, n)};
     comparison_record r = {.source = d->ask->c->source_hash,
                            .plan = d->ask->c->plan_hash,
                            .slots = d->slots,

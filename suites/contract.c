@@ -371,6 +371,14 @@ static int read_reduction(const reader *r, const json_cursor *root, err *e)
     return read_expr(r, &at, &r->c->reduction, &r->c->reduction_text, e);
 }
 
+static int read_operations(const reader *r, const json_cursor *root, err *e)
+{
+    json_cursor at;
+    return json_maybe(root, "operations", &at)
+               ? read_expr(r, &at, &r->c->operations, &r->c->operations_text, e)
+               : 0;
+}
+
 static int read_order_free(const reader *r, const json_cursor *root, err *e)
 {
     json_cursor at;
@@ -388,8 +396,9 @@ static int read_terms(const reader *r, const json_cursor *root, err *e)
     if (read_dims(r, root, e) < 0 || read_tensors(r, root, "inputs", &r->c->input_count, e) < 0 ||
         read_tensors(r, root, "outputs", &r->c->output_count, e) < 0 ||
         read_scalars(r, root, e) < 0 || read_reduction(r, root, e) < 0 ||
-        read_families(r, root, e) < 0 || read_order_free(r, root, e) < 0 ||
-        read_memory(r, root, e) < 0 || read_shapes(r, root, e) < 0)
+        read_operations(r, root, e) < 0 || read_families(r, root, e) < 0 ||
+        read_order_free(r, root, e) < 0 || read_memory(r, root, e) < 0 ||
+        read_shapes(r, root, e) < 0)
         return -1;
     if (r->c->output_count == 0)
         return json_fail(root, e, "a contract needs at least one output");
@@ -406,9 +415,9 @@ contract *contract_read_problem(const json_cursor *c, const char *problem, err *
 
 contract *contract_read(const json_cursor *c, err *e)
 {
-    static const char *const keys[] = {"problem", "dims",      "inputs", "scalars",
-                                       "outputs", "reduction", "values", "order_free",
-                                       "shapes",  "benchmark", "memory", NULL};
+    static const char *const keys[] = {
+        "problem",    "dims",   "inputs",    "scalars", "outputs",    "reduction", "values",
+        "order_free", "shapes", "benchmark", "memory",  "operations", NULL};
     json_cursor at;
     const char *problem;
     if (json_only_keys(c, keys, e) < 0 || json_member(c, "problem", &at, e) < 0 ||
@@ -458,6 +467,8 @@ void contract_destroy(contract **self)
         free(c->scalars[i].name);
     expr_destroy(&c->reduction);
     free(c->reduction_text);
+    expr_destroy(&c->operations);
+    free(c->operations_text);
     family_list_fini(&c->families);
     free(c->shapes);
     free(c->scalars);
@@ -565,6 +576,8 @@ static json *terms_json(const contract *self, bool families)
         json *list = family_list_json(&self->families);
         json_set(out, "values", &list);
     }
+    if (self->operations != NULL)
+        json_set_str(out, "operations", self->operations_text);
     json_set_bool(out, "order_free", self->order_free);
     if (self->memory > 0)
         json_set_int(out, "memory", self->memory);
@@ -709,7 +722,10 @@ int contract_fits(const contract *self, const contract_shape *shape, err *e)
         if (contract_elements(self, i, shape, &ignored, e) < 0 ||
             contract_range(self, i, shape, &has, range, e) < 0)
             return -1;
-    return contract_reduction(self, shape, &ignored, e);
+    return contract_reduction(self, shape, &ignored, e) < 0 ||
+                   contract_operations(self, shape, &ignored, e) < 0
+               ? -1
+               : 0;
 }
 
 int contract_reduction(const contract *self, const contract_shape *shape, int64_t *out, err *e)
@@ -721,6 +737,18 @@ int contract_reduction(const contract *self, const contract_shape *shape, int64_
     if (expr_eval(self->reduction, vars, self->dim_count, &length, &inner) < 0)
         return fail_at(self, shape, "reduction", self->reduction_text, inner.text, e);
     *out = length < 1 ? 1 : length;
+    return 0;
+}
+
+int contract_operations(const contract *self, const contract_shape *shape, int64_t *out, err *e)
+{
+    expr_var vars[CONTRACT_DIMS_MAX];
+    err inner;
+    *out = 0;
+    contract_vars(self, shape, vars);
+    if (self->operations != NULL &&
+        expr_eval(self->operations, vars, self->dim_count, out, &inner) < 0)
+        return fail_at(self, shape, "operations", self->operations_text, inner.text, e);
     return 0;
 }
 

@@ -75,6 +75,10 @@ typedef struct contract {
     contract_shape benchmark;
     char *reduction_text; /* reduction length K, an expression over the dims ("1": elementwise) */
     expr *reduction;
+    char *
+        operations_text; /* arithmetic that every algorithm of the usual kind needs, an expression over the
+                              dims; NULL: not told */
+    expr *operations;
     family_list families; /* dealt over the shapes */
     bool order_free;      /* atomics may reorder: compare reruns by the bound */
     int64_t memory;       /* bytes that a check on one card needs, where the suite knows; else 0 */
@@ -109,6 +113,8 @@ int contract_range(const contract *self, size_t tensor, const contract_shape *sh
 int contract_fits(const contract *self, const contract_shape *shape, err *e);
 /* contract_reduction: K at a shape, at least 1. */
 int contract_reduction(const contract *self, const contract_shape *shape, int64_t *out, err *e);
+/* contract_operations: at a shape; 0 where the contract does not tell. */
+int contract_operations(const contract *self, const contract_shape *shape, int64_t *out, err *e);
 /* contract_vars lists the dims as expression variables; out holds dim_count entries. */
 void contract_vars(const contract *self, const contract_shape *shape, expr_var *out);
 /* contract_find_tensor / _scalar: index by name, or -1. */

@@ -183,6 +183,7 @@ static void every_fault_names_file_pointer_and_cause(void **state)
         {"'dtype':'f16','shape':['cols']", "'dtype':'u8','shape':['cols'],'range':['rows',2]",
          "/shapes/1", "no value"},
         {"'reduction':'cols'", "'reduction':'cols *'", "/reduction", "column"},
+        {"'reduction':'cols'", "'reduction':'cols','operations':'2 * k'", "/operations", "k"},
         {"['normal','zeros']", "[]", "/values", "at least one"},
         {"['normal','zeros']", "['normal','gaussian']", "/values/1", "gaussian"},
         {"['normal','zeros']", "['normal','normal']", "/values/1", "twice"},
@@ -264,6 +265,29 @@ static void sizes_follow_the_shape(void **state)
     }
 }
 
+static void operations_are_told_or_none(void **state)
+{
+    (void)state;
+    SCOPED(contract_destroy) contract *none = sample_contract();
+    int64_t count = -1;
+    contract_shape shape = {{3, 7}};
+    assert_int_equal(contract_operations(none, &shape, &count, NULL), 0);
+    assert_int_equal(count, 0);
+    SCOPED(json_destroy) json *tree = contract_to_json(none);
+    assert_null(json_get(tree, "operations"));
+    json_set_str(tree, "operations", "2 * rows * cols");
+    SCOPED(scoped_free) char *text = json_dump(tree);
+    err e = {0};
+    SCOPED(contract_destroy) contract *c = contract_parse(text, strlen(text), "test", &e);
+    if (c == NULL)
+        fail_msg("%s", e.text);
+    assert_int_equal(contract_operations(c, &shape, &count, NULL), 0);
+    assert_int_equal(count, 42);
+    SCOPED(json_destroy) json *again = contract_to_json(c);
+    SCOPED(scoped_free) char *same = json_dump(again);
+    assert_string_equal(same, text);
+}
+
 static void a_size_that_overflows_is_told_and_leaves_the_output_alone(void **state)
 {
     (void)state;
@@ -318,6 +342,7 @@ int main(void)
         cmocka_unit_test(scalars_and_order_free_may_be_left_out),
         cmocka_unit_test(a_rank_0_tensor_has_one_element),
         cmocka_unit_test(sizes_follow_the_shape),
+        cmocka_unit_test(operations_are_told_or_none),
         cmocka_unit_test(a_size_that_overflows_is_told_and_leaves_the_output_alone),
         cmocka_unit_test(shapes_read_back_and_have_labels),
         cmocka_unit_test(destroying_twice_or_nothing_is_fine),
