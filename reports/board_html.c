@@ -24,6 +24,7 @@ typedef struct page {
     const board *b;
     columns_view view;
     buf *out;
+    bool is_site; /* links to further pages */
 } page;
 
 static void put_name(const page *p, size_t entrant)
@@ -262,8 +263,10 @@ static void put_problems(const page *p)
     buf_puts(p->out, "</tr></thead>\n<tbody>\n");
     for (size_t k = 0; k < g->problem_count; k++) {
         buf_puts(p->out, "<tr><th scope=\"row\">");
+        if (p->is_site)
+            buf_printf(p->out, "<a href=\"p/%zu.html\">", k + 1);
         html_text(p->out, g->problems[k]);
-        buf_puts(p->out, "</th>");
+        buf_puts(p->out, p->is_site ? "</a></th>" : "</th>");
         for (size_t i = 0; i < p->view.ranks->count; i++) {
             size_t e = p->view.ranks->order[i];
             put_problem_cell(p, grid_at(g, k, e), p->b->entrants[e].run->row.samples);
@@ -335,15 +338,18 @@ static void put_facts(const page *p)
 
 /* ---- all ---- */
 
-void board_html_write(const board *b, bool stable, buf *out)
+static void write_page(const board *b, bool stable, bool is_site, buf *out)
 {
     SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);
     SCOPED(ranking_destroy) ranking *ranks = ranking_create(b, aggs);
-    const page p = {b, {b, aggs, ranks, stable}, out};
+    const page p = {b, {b, aggs, ranks, stable}, out, is_site};
     SCOPED(scoped_free)
     char *title =
         xasprintf("Leaderboard: %s %s", b->runs[0].row.suite, b->runs[0].row.suite_version);
     html_open(out, title);
+    if (is_site)
+        buf_puts(out,
+                 "<nav aria-label=\"site\">board · <a href=\"run.html\">run and plots</a></nav>\n");
     buf_puts(out, "<h1>");
     html_text(out, title);
     buf_puts(out, "</h1>\n");
@@ -362,4 +368,14 @@ void board_html_write(const board *b, bool stable, buf *out)
     claimed_html(b->claims.rows, b->claims.count, out);
     put_facts(&p);
     html_close(out);
+}
+
+void board_html_write(const board *b, bool stable, buf *out)
+{
+    write_page(b, stable, false, out);
+}
+
+void board_html_site(const board *b, buf *out)
+{
+    write_page(b, false, true, out);
 }

@@ -17,5 +17,7 @@
 
 /* `stable` as leaderboard_write. */
 void board_html_write(const board *b, bool stable, buf *out);
+/* board_html_site is the first page of a site (reports/site.h): problems link to their pages. */
+void board_html_site(const board *b, buf *out);
 
 #endif

@@ -78,6 +78,16 @@ static const char *entity_of(char c)
     }
 }
 
+/* Marks that turn the direction of what follows: a source can be made to read otherwise than it compiles. */
+static bool turns_direction(const char *p, size_t step)
+{
+    const unsigned char *u = (const unsigned char *)p;
+    if (step != 3 || u[0] != 0xE2)
+        return false;
+    return (u[1] == 0x80 && (u[2] == 0x8E || u[2] == 0x8F || (u[2] >= 0xAA && u[2] <= 0xAE))) ||
+           (u[1] == 0x81 && u[2] >= 0xA6 && u[2] <= 0xA9);
+}
+
 void html_text(buf *out, const char *text)
 {
     static const char unknown[] = "\xEF\xBF\xBD"; /* U+FFFD */
@@ -88,7 +98,7 @@ void html_text(buf *out, const char *text)
         bool is_control = ((unsigned char)*p < ' ' && *p != '\n' && *p != '\t') || *p == 0x7f;
         if (entity != NULL)
             buf_puts(out, entity);
-        else if (step == 0 || is_control)
+        else if (step == 0 || is_control || turns_direction(p, step))
             buf_puts(out, unknown);
         else
             buf_add(out, p, step);

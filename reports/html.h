@@ -15,7 +15,8 @@
 void html_open(buf *out, const char *title);
 void html_close(buf *out);
 /* html_text writes text that may be anybody's, for content and quoted attributes: what means something there is
- * escaped, control characters but line ends and tabs become U+FFFD, and so does what is no UTF-8. NULL is "–". */
+ * escaped, control characters but line ends and tabs become U+FFFD, and so do marks that turn the direction of
+ * writing and what is no UTF-8. NULL is "–". */
 void html_text(buf *out, const char *text);
 /* html_region opens a box in which a wide table scrolls by itself, named by the heading with that id; the caller
  * closes it with </table></div>. The caption is for screen readers; our own words. */

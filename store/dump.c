@@ -12,7 +12,7 @@
 #include "common/xalloc.h"
 #include "store/db.h"
 
-enum { SQL_MAX = 4096, COLUMNS_MAX = 128 };
+enum { SQL_MAX = 4096, COLUMNS_MAX = 128, ROW_MAX = 64 * 1024 * 1024 };
 
 /* Which rows are a run's (?1), their order, and what is told of them (NULL: every column). */
 typedef struct dump_table {
@@ -78,8 +78,8 @@ static void write_row(sqlite3_stmt *s, buf *out)
         json_set(row, sqlite3_column_name(s, i), &value);
     }
     SCOPED(scoped_free) char *line = json_dump(row);
-    buf_puts(out, line);
-    buf_puts(out, "\n");
+    SCOPED(scoped_free) char *whole = xasprintf("%s\n", line);
+    buf_puts(out, whole); /* at once: a buffer that is drained is drained between lines */
 }
 
 static sqlite3_stmt *prepare(store_tx *tx, const char *sql, const char *run, err *e)
@@ -90,7 +90,48 @@ static sqlite3_stmt *prepare(store_tx *tx, const char *sql, const char *run, err
     return s;
 }
 
-int dump_write(store_tx *tx, size_t table, const char *run, buf *out, err *e)
+void dump_csv_text(buf *out, const char *text)
+{
+    if (text[strcspn(text, ",\"\r\n")] == '\0') {
+        buf_puts(out, text);
+        return;
+    }
+    buf_puts(out, "\"");
+    for (const char *p = text; *p != '\0'; p++)
+        buf_add(out, *p == '"' ? "\"\"" : p, *p == '"' ? 2 : 1);
+    buf_puts(out, "\"");
+}
+
+static void csv_value(sqlite3_stmt *s, int column, buf *line)
+{
+    if (sqlite3_column_type(s, column) == SQLITE_FLOAT)
+        json_number(line, sqlite3_column_double(s, column));
+    else if (sqlite3_column_type(s, column) != SQLITE_NULL)
+        dump_csv_text(line, (const char *)sqlite3_column_text(s, column));
+}
+
+/* A line at a time, so that a buffer that is drained is drained between lines. */
+static void csv_row(sqlite3_stmt *s, buf *out)
+{
+    SCOPED(buf_fini) buf line = {0};
+    buf_init(&line, ROW_MAX);
+    for (int i = 0; i < sqlite3_column_count(s); i++) {
+        buf_puts(&line, i > 0 ? "," : "");
+        csv_value(s, i, &line);
+    }
+    buf_puts(&line, "\r\n");
+    out->overflow |= line.overflow;
+    buf_add(out, buf_text(&line), line.size);
+}
+
+static void csv_names(sqlite3_stmt *s, buf *out)
+{
+    for (int i = 0; i < sqlite3_column_count(s); i++)
+        buf_printf(out, "%s%s", i > 0 ? "," : "", sqlite3_column_name(s, i));
+    buf_puts(out, "\r\n");
+}
+
+static int each_row(store_tx *tx, size_t table, const char *run, bool csv, buf *out, err *e)
 {
     const dump_table *t = &tables[table];
     SCOPED(scoped_free)
@@ -99,13 +140,25 @@ int dump_write(store_tx *tx, size_t table, const char *run, buf *out, err *e)
     SCOPED(db_reset) sqlite3_stmt *s = prepare(tx, sql, run, e);
     if (s == NULL)
         return -1;
+    if (csv)
+        csv_names(s, out);
     int got;
     while ((got = db_step(tx, s, e)) == 1)
-        write_row(s, out);
+        (csv ? csv_row : write_row)(s, out);
     if (got == 0 && out->overflow)
         return err_set(e, ERR_LIMIT, "table %s of run %s is larger than %zu bytes", t->name, run,
                        out->max);
     return got;
+}
+
+int dump_write(store_tx *tx, size_t table, const char *run, buf *out, err *e)
+{
+    return each_row(tx, table, run, false, out, e);
+}
+
+int dump_csv(store_tx *tx, size_t table, const char *run, buf *out, err *e)
+{
+    return each_row(tx, table, run, true, out, e);
 }
 
 /* ---- reading ---- */

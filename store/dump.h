@@ -24,6 +24,10 @@
 const char *dump_name(size_t table);
 /* dump_write appends the rows of a run; equal rows give equal bytes. */
 int dump_write(store_tx *tx, size_t table, const char *run, buf *out, err *e);
+/* dump_csv is dump_write as RFC 4180 with a line of names; text and numbers as they are stored. */
+int dump_csv(store_tx *tx, size_t table, const char *run, buf *out, err *e);
+/* dump_csv_text appends a field, quoted where it needs to be. */
+void dump_csv_text(buf *out, const char *text);
 /* dump_read inserts rows; `text` is NUL-terminated. */
 int dump_read(store_tx *tx, size_t table, const char *text, err *e);
 

@@ -14,7 +14,7 @@
 # No time and no random number is read: the same data give the same bytes.
 # SPDX-License-Identifier: MIT
 set encoding utf8
-tall = 100 + 18 * entrants + 21 * bottom # pixels
+tall = 108 + 18 * entrants + 21 * bottom # pixels
 if (exists("png")) {
     scale = tall > 16000 ? 32000.0 / tall : 2.0 # cairo draws no larger picture
     set terminal pngcairo size scale * 480, scale * tall font "DejaVu Sans,13" fontscale scale \
@@ -27,7 +27,7 @@ set label 1 heading at screen 0.02, screen 1 - 18.0 / tall left font ",15"
 set label 2 remark at screen 0.02, screen 1 - 38.0 / tall left font ",11" textcolor rgb "#555555"
 set key at screen 0.02, screen 1 - 50.0 / tall top left vertical Left reverse noenhanced samplen 1.5
 set tmargin at screen 1 - (60.0 + 18 * entrants) / tall
-set bmargin at screen 30.0 / tall
+set bmargin at screen 38.0 / tall
 set lmargin at screen 0.055
 set rmargin at screen 0.955
 set border 1 linecolor rgb "#888888"

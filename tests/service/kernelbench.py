@@ -79,7 +79,7 @@ def test_export_is_what_kernelbench_reads(place):
                      "--only", "1/1,1/7,2/1", device="fake")
     exits(done, 0)
     exported = place.dir / "export"
-    exits(place.run("export", "latest", "--out", exported, out=False), 0)
+    exits(place.run("export", "latest", "--kernelbench", exported, out=False), 0)
     folders = {path.name.rsplit("_", 1)[1]: path for path in (exported / "runs").iterdir()}
     expect(sorted(folders) == ["level1", "level2"], folders)
     rows = json.loads((folders["level1"] / "eval_results.json").read_text())

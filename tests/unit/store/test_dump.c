@@ -150,9 +150,31 @@ static void what_is_no_row_is_refused(void **state)
     }
 }
 
+static int csv_fn(store_tx *tx, void *arg, err *e)
+{
+    for (size_t i = 0; dump_name(i) != NULL; i++)
+        if (strcmp(dump_name(i), "entrant") == 0)
+            return dump_csv(tx, i, "run1", arg, e);
+    return -1;
+}
+
+static void fields_of_csv_are_quoted_where_they_need_to_be(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fixture_seed(f);
+    fixture_exec(f, "UPDATE entrant SET name = 'a,\"b\"' || char(10) || 'c', models = 'plain'");
+    SCOPED(buf_fini) buf out = {0};
+    buf_init(&out, TEXT_MAX);
+    fixture_do(f, csv_fn, &out);
+    assert_true(strncmp(buf_text(&out), "id,run,name,models\r\n", 20) == 0);
+    assert_non_null(strstr(buf_text(&out), ",run1,\"a,\"\"b\"\"\nc\",plain\r\n"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(fields_of_csv_are_quoted_where_they_need_to_be),
         cmocka_unit_test(what_is_read_back_is_written_the_same),
         cmocka_unit_test(no_table_is_forgotten),
         cmocka_unit_test(what_is_no_row_is_refused),
