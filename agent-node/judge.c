@@ -209,7 +209,8 @@ void judge_baseline_choose(judge_baseline *self)
     judge_mode *best = NULL;
     for (size_t i = 0; i < self->mode_count; i++) {
         judge_mode *mode = &self->modes[i];
-        if (!isnan(mode->row.median_ms) &&
+        bool span = mode->row.l2 != NULL; /* not the host's clock */
+        if (span && !isnan(mode->row.median_ms) &&
             (best == NULL || mode->row.median_ms < best->row.median_ms))
             best = mode;
     }

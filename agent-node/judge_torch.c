@@ -475,6 +475,10 @@ static void read_mode(const json *row, const char *shape, int64_t slots, judge_m
     out->compile_s = json_real(json_get(row, "compile_s"), (double)NAN);
     out->row.event_floor_ms = json_real(json_get(row, "event_floor_ms"), (double)NAN);
     const char *reason = json_str(json_get(row, "reason"), NULL);
+    if (json_bool(json_get(row, "wall"), false)) {
+        free(out->row.l2);
+        out->row.l2 = NULL;
+    }
     if (reason != NULL)
         out->row.reason = xstrdup(reason);
     else

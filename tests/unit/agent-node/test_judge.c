@@ -106,6 +106,23 @@ static void the_smallest_median_wins_and_a_failed_mode_never_does(void **state)
     }
 }
 
+static void the_hosts_clock_never_wins(void **state)
+{
+    (void)state;
+    SCOPED(judge_baseline_fini) judge_baseline b = {.mode_count = 2};
+    b.modes = calloc(2, sizeof *b.modes);
+    for (size_t m = 0; m < 2; m++) {
+        SCOPED(json_destroy) json *samples = json_parse_tree(m ? "[0.1]" : "[0.2]", 5, "row", NULL);
+        judge_mode_fill(&b.modes[m], m ? "eager (wall)" : "eager", "rows=1", 2);
+        judge_mode_samples(&b.modes[m], samples);
+    }
+    free(b.modes[1].row.l2); /* no span of the GPU: nothing is said of L2 */
+    b.modes[1].row.l2 = NULL;
+    judge_baseline_choose(&b);
+    assert_string_equal(b.winner, "eager");
+    assert_false(b.modes[1].row.winner);
+}
+
 static void results_can_be_ended_twice(void **state)
 {
     (void)state;
@@ -129,6 +146,7 @@ int main(void)
         cmocka_unit_test(nothing_works_before_a_problem_is_open),
         cmocka_unit_test(a_number_of_slots_out_of_range_is_refused),
         cmocka_unit_test(the_smallest_median_wins_and_a_failed_mode_never_does),
+        cmocka_unit_test(the_hosts_clock_never_wins),
         cmocka_unit_test(results_can_be_ended_twice),
     };
     return cmocka_run_group_tests_name("judge", tests, NULL, NULL);

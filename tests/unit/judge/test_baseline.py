@@ -42,6 +42,9 @@ class FakeBench:
         return {"mode": mode, "median_ms": median, "reason": None if median else "broken",
                 "cache": "hit" if mode in self.hits else "miss"}
 
+    def wall(self):
+        return {"mode": "eager (wall)", "median_ms": 0.1, "reason": None, "cache": "none", "wall": True}
+
     def keep(self, mode, path):
         FakeBench.seen.append("keep " + mode)
         return self.fits
@@ -76,6 +79,13 @@ class Measure(unittest.TestCase):
         self.assertEqual(FakeBench.seen, ["eager", "default", AUTOTUNE, "keep " + AUTOTUNE])
         self.assertEqual((reply["winner"], reply["cache_hit"], reply["packed"]),
                          (AUTOTUNE, False, True))
+
+    def test_the_hosts_clock_is_a_number_beside_the_others(self):
+        reply = self.measure()
+        self.assertEqual(reply["modes"][-1]["mode"], "eager (wall)")
+        self.assertEqual(reply["winner"], AUTOTUNE)
+        FakeBench.medians = {"eager": None, "default": 1.5, AUTOTUNE: 1.0}
+        self.assertNotIn("eager (wall)", [row["mode"] for row in self.measure()["modes"]])
 
     def test_a_failed_mode_never_wins(self):
         FakeBench.medians = {"eager": 2.0, "default": 1.5, AUTOTUNE: None}
