@@ -43,13 +43,6 @@ bool paired_parse(const char *name, paired_verdict *out)
 
 /* ---- signed ranks ---- */
 
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static size_t walsh_count(size_t n)
 {
     return n * (n + 1) / 2;
@@ -62,7 +55,7 @@ static size_t walsh(const double *d, size_t n, double *out)
     for (size_t i = 0; i < n; i++)
         for (size_t j = i; j < n; j++)
             out[count++] = (d[i] + d[j]) / 2;
-    qsort(out, count, sizeof *out, by_value);
+    stats_sort(out, count);
     return count;
 }
 
@@ -233,7 +226,7 @@ static void bootstrap(const paired_input *in, paired_result *out)
     rng_init(&dice, in->seed);
     SCOPED(scoped_free) double *sorted = xmemdup(in->d, in->n * sizeof *in->d);
     SCOPED(scoped_free) double *medians = xcalloc(PAIRED_RESAMPLES, sizeof *medians);
-    qsort(sorted, in->n, sizeof *sorted, by_value);
+    stats_sort(sorted, in->n);
     for (size_t i = 0; i < PAIRED_RESAMPLES; i++)
         medians[i] = draw_median(sorted, in->n, &dice);
     out->bootstrap_low = stats_quantile(medians, PAIRED_RESAMPLES, in->alpha / 2);

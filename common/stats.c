@@ -27,6 +27,11 @@ static bool any_nan(const double *values, size_t n)
     return false;
 }
 
+void stats_sort(double *values, size_t n)
+{
+    qsort(values, n, sizeof *values, by_value);
+}
+
 double stats_median(const double *values, size_t n)
 {
     return stats_quantile(values, n, 0.5);
@@ -37,7 +42,7 @@ double stats_quantile(const double *values, size_t n, double q)
     if (n == 0 || !(q >= 0 && q <= 1) || any_nan(values, n))
         return (double)NAN;
     SCOPED(scoped_free) double *sorted = xmemdup(values, n * sizeof *values);
-    qsort(sorted, n, sizeof *sorted, by_value);
+    stats_sort(sorted, n);
     double place = (double)(n - 1) * q;
     size_t low = (size_t)floor(place);
     if (low + 1 >= n)

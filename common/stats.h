@@ -1,7 +1,7 @@
 /* stats - the statistics that reports and timing print
  *
  * Purpose:   median, quantile, geometric mean, Wilson interval, pass@k. Units are the caller's.
- * Ownership: inputs are borrowed and not changed.
+ * Ownership: inputs are borrowed and, but for stats_sort's, not changed.
  * Threads:   safe.
  * Errors:    an undefined value (n = 0, a non-positive factor) is NaN, which writers turn into NULL.
  *
@@ -11,6 +11,8 @@
 
 #include <stddef.h>
 
+/* stats_sort: ascending; no value may be NaN. */
+void stats_sort(double *values, size_t n);
 double stats_median(const double *values, size_t n);
 /* stats_quantile: Hyndman & Fan (1996) type 7, q in [0,1]. */
 double stats_quantile(const double *values, size_t n, double q);

@@ -272,13 +272,6 @@ static int check_signature(check *c, err *e)
 
 /* ---- verifying: the same figures again ---- */
 
-static int read_text(const char *folder, const char *path, buf *out, err *e)
-{
-    SCOPED(scoped_free) char *whole = file_join(folder, path);
-    buf_init(out, TEXT_REPORT_MAX);
-    return file_read(whole, out, e);
-}
-
 /* The number of the first line that differs. */
 static size_t first_difference(const buf *a, const buf *b)
 {
@@ -292,7 +285,8 @@ static int compare_file(check *c, const char *fresh, const char *path, err *e)
 {
     SCOPED(buf_fini) buf packed = {0};
     SCOPED(buf_fini) buf again = {0};
-    if (read_text(c->ask->folder, path, &packed, e) < 0 || read_text(fresh, path, &again, e) < 0)
+    if (folder_text(c->ask->folder, path, TEXT_REPORT_MAX, &packed, e) < 0 ||
+        folder_text(fresh, path, TEXT_REPORT_MAX, &again, e) < 0)
         return -1;
     if (packed.size == again.size && memcmp(buf_text(&packed), buf_text(&again), again.size) == 0)
         return 0;
@@ -374,7 +368,7 @@ static int withheld_fn(store_tx *tx, void *arg, err *e)
     SCOPED(run_row_fini) run_row run = {0};
     SCOPED(buf_fini) buf text = {0};
     if (run_find(tx, c->data.counts.run, &run, e) < 0 ||
-        read_text(c->ask->folder, PARCEL_INDEX, &text, e) < 0)
+        folder_text(c->ask->folder, PARCEL_INDEX, TEXT_REPORT_MAX, &text, e) < 0)
         return -1;
     SCOPED(rows_destroy) rows *index = rows_create(buf_text(&text), e);
     for (size_t i = 0; index != NULL && i < index->count; i++) {

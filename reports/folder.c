@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/file.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
 
@@ -70,4 +71,11 @@ void folder_list_fini(folder_list *self)
         free(self->paths[i]);
     free(self->paths);
     *self = (folder_list){0};
+}
+
+int folder_text(const char *folder, const char *path, size_t max, buf *out, err *e)
+{
+    SCOPED(scoped_free) char *whole = file_join(folder, path);
+    buf_init(out, max);
+    return file_read(whole, out, e);
 }

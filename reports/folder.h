@@ -1,6 +1,6 @@
 /* folder - every file under a folder
  *
- * Purpose:   lists relative paths in byte order, so that two folders can be compared.
+ * Purpose:   lists relative paths in byte order, so that two folders can be compared; reads a file there.
  * Ownership: folder_list_fini frees.
  * Threads:   safe.
  * Errors:    ERR_CONFIG for what is neither file nor folder (a link, a device): packs hold none.
@@ -12,6 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "common/buf.h"
 #include "common/err.h"
 
 typedef struct folder_list {
@@ -22,5 +23,8 @@ typedef struct folder_list {
 int folder_read(const char *path, folder_list *out, err *e);
 bool folder_has(const folder_list *self, const char *path);
 void folder_list_fini(folder_list *self);
+
+/* folder_text reads a file of the folder, at most max bytes, into a buf that it initialises. */
+int folder_text(const char *folder, const char *path, size_t max, buf *out, err *e);
 
 #endif

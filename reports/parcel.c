@@ -14,6 +14,7 @@
 #include "common/scoped.h"
 #include "common/xalloc.h"
 #include "reports/closure.h"
+#include "reports/folder.h"
 #include "reports/rows.h"
 #include "reports/text.h"
 #include "store/artifact.h"
@@ -122,13 +123,6 @@ typedef struct reading {
     parcel_counts *counts;
 } reading;
 
-static int read_text(const char *folder, const char *path, size_t max, buf *out, err *e)
-{
-    SCOPED(scoped_free) char *whole = file_join(folder, path);
-    buf_init(out, max);
-    return file_read(whole, out, e);
-}
-
 static int read_blob(store_tx *tx, const char *folder, const json *row, err *e)
 {
     const char *hex = rows_text(row, "hash");
@@ -140,7 +134,7 @@ static int read_blob(store_tx *tx, const char *folder, const json *row, err *e)
         return dump_blob_absent(tx, &name, size, e);
     SCOPED(scoped_free) char *path = xasprintf(PARCEL_BLOBS "/%s", hex);
     SCOPED(buf_fini) buf bytes = {0};
-    if (read_text(folder, path, ARTIFACT_MAX, &bytes, e) < 0 ||
+    if (folder_text(folder, path, ARTIFACT_MAX, &bytes, e) < 0 ||
         artifact_put(tx, buf_text(&bytes), bytes.size, &found, e) < 0)
         return -1;
     return hash_equal(&name, &found)
@@ -151,7 +145,7 @@ static int read_blob(store_tx *tx, const char *folder, const json *row, err *e)
 static int read_blobs(store_tx *tx, const reading *r, err *e)
 {
     SCOPED(buf_fini) buf text = {0};
-    if (read_text(r->folder, PARCEL_INDEX, TEXT_REPORT_MAX, &text, e) < 0)
+    if (folder_text(r->folder, PARCEL_INDEX, TEXT_REPORT_MAX, &text, e) < 0)
         return -1;
     SCOPED(rows_destroy) rows *index = rows_create(buf_text(&text), e);
     if (index == NULL)
@@ -169,7 +163,7 @@ static int read_table(store_tx *tx, const reading *r, size_t table, err *e)
 {
     SCOPED(scoped_free) char *path = xasprintf(PARCEL_DATA "/%s.jsonl", dump_name(table));
     SCOPED(buf_fini) buf text = {0};
-    if (read_text(r->folder, path, TEXT_REPORT_MAX, &text, e) < 0)
+    if (folder_text(r->folder, path, TEXT_REPORT_MAX, &text, e) < 0)
         return -1;
     return dump_read(tx, table, buf_text(&text), e) < 0 ? err_wrap(e, "%s", path) : 0;
 }

@@ -33,6 +33,16 @@ static void quantiles_interpolate_as_type_7(void **state)
     assert_true(near(values[5], 10)); /* the input is not sorted in place */
 }
 
+static void sorting_is_ascending_and_in_place(void **state)
+{
+    (void)state;
+    double values[] = {3, -1, (double)INFINITY, 2, -1};
+    stats_sort(values, 5);
+    assert_true(values[0] == -1 && values[1] == -1 && values[2] == 2 && values[3] == 3 &&
+                isinf(values[4]));
+    stats_sort(values, 0);
+}
+
 static void undefined_is_nan_never_a_number(void **state)
 {
     (void)state;
@@ -116,6 +126,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pass_at_k_counts_subsets),
         cmocka_unit_test(quantiles_interpolate_as_type_7),
+        cmocka_unit_test(sorting_is_ascending_and_in_place),
         cmocka_unit_test(undefined_is_nan_never_a_number),
         cmocka_unit_test(infinity_does_not_poison_its_neighbours),
         cmocka_unit_test(the_geometric_mean_survives_extremes),
