@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+static const double full_pct = 80.0;   /* of a pipeline's peak: it is the limit, whatever else */
 static const double busy_pct = 60.0;   /* of a pipeline's peak: it is the limit */
 static const double empty_times = 3.0; /* a span of so many empty kernels is mostly overhead */
 static const double gap_share = 0.30;  /* of the span, nothing ran */
@@ -26,14 +27,18 @@ static bool is_tail(const bound_input *in)
 
 bound bound_of(const bound_input *in)
 {
-    double memory = fmax(in->memory_pct, in->dram_pct);
+    const double memory = fmax(in->memory_pct, in->dram_pct);
+    const bound busier = memory >= in->sm_pct ? BOUND_MEMORY : BOUND_COMPUTE;
+    const double most = fmax(memory, in->sm_pct);
     if (is_launch(in))
         return BOUND_LAUNCH;
     if (isnan(memory) || isnan(in->sm_pct))
         return BOUND_UNKNOWN;
-    if (fmax(memory, in->sm_pct) >= busy_pct)
-        return memory >= in->sm_pct ? BOUND_MEMORY : BOUND_COMPUTE;
-    return is_tail(in) ? BOUND_TAIL : BOUND_LATENCY;
+    if (most >= full_pct)
+        return busier;
+    if (is_tail(in))
+        return BOUND_TAIL;
+    return most >= busy_pct ? busier : BOUND_LATENCY;
 }
 
 const char *bound_name(bound what)

@@ -1,9 +1,10 @@
 /* bound - what keeps a kernel from being faster, from what was measured of it
  *
  * Purpose:   one word out of five from spans and counters, by rules in an order: launch (most of the time is
- *            no work of a kernel), memory or compute (a pipeline is busy at 60 % of its peak or more, the
- *            busier one counts), tail (more blocks than multiprocessors, yet those work far less, on average,
- *            than the busiest one), else latency (nothing is busy: too few blocks, or warps that wait).
+ *            no work of a kernel), memory or compute (a pipeline is busy at 80 % of its peak or more, the
+ *            busier one counts), tail (more blocks than multiprocessors, yet those work far less, on
+ *            average, than the busiest one), memory or compute from 60 % on, else latency (nothing is
+ *            busy: too few blocks, or warps that wait).
  * Ownership: values.
  * Threads:   no shared state.
  * Errors:    none: BOUND_UNKNOWN where what the rules need was not measured.
