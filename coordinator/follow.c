@@ -135,7 +135,8 @@ static int print_file(const char *out, const char *name, err *e)
         return 0;
     if (file_read(path, &text, e))
         return -1;
-    fwrite(buf_text(&text), 1, text.size, stdout);
+    if (fwrite(buf_text(&text), 1, text.size, stdout) != text.size)
+        return err_set(e, ERR_SYSTEM, "cannot print %s", name);
     return 0;
 }
 

@@ -91,11 +91,9 @@ static void answer(driver *d, box *b, const message *given)
 
 static void react(driver *d, box *b, const message *m)
 {
-    if (m->type == MSG_WELCOME)
-        pull(b);
-    else if (m->type == MSG_LEASE)
+    if (m->type == MSG_LEASE)
         answer(d, b, m);
-    else if (m->type == MSG_ACK)
+    else if (m->type == MSG_WELCOME || m->type == MSG_ACK)
         pull(b);
     d->over |= m->type == MSG_BYE;
 }
