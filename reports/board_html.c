@@ -120,7 +120,7 @@ static void put_table(const page *p, columns_id id)
     open_section(p, t->id, t->title);
     html_region(p->out, t->id, t->title);
     put_column_heads(p, t->columns);
-    for (size_t i = 0; i < p->view.ranks->count; i++) {
+    for (size_t i = 0; i < p->view.ranks->shown; i++) {
         buf_puts(p->out, "<tr>");
         for (const columns_column *c = t->columns; c->name != NULL; c++)
             if (columns_is_shown(&p->view, c))
@@ -176,7 +176,7 @@ static void put_failures(const page *p)
     open_section(p, "failures", "Failures");
     html_region(p->out, "failures", "Failures by outcome and stage");
     put_heads(p, names, texts, 4);
-    for (size_t i = 0; i < p->view.ranks->count; i++)
+    for (size_t i = 0; i < p->view.ranks->shown; i++)
         put_failures_of(p, p->view.ranks->order[i]);
     close_table(p);
 }
@@ -215,7 +215,7 @@ static void put_models(const page *p)
     open_section(p, "models", "Models");
     html_region(p->out, "models", "Models that answered, by entrant and stage");
     put_heads(p, names, texts, 5);
-    for (size_t i = 0; i < p->view.ranks->count; i++)
+    for (size_t i = 0; i < p->view.ranks->shown; i++)
         put_models_of(p, p->view.ranks->order[i]);
     close_table(p);
 }
@@ -255,7 +255,7 @@ static void put_problems(const page *p)
              "several samples how many are correct.</p>\n");
     html_region(p->out, "problems", "Problems by entrant");
     buf_puts(p->out, "<thead><tr><th scope=\"col\" class=\"t\">problem</th>");
-    for (size_t i = 0; i < p->view.ranks->count; i++) {
+    for (size_t i = 0; i < p->view.ranks->shown; i++) {
         buf_puts(p->out, "<th scope=\"col\">");
         put_name(p, p->view.ranks->order[i]);
         buf_puts(p->out, "</th>");
@@ -267,7 +267,7 @@ static void put_problems(const page *p)
             buf_printf(p->out, "<a href=\"p/%zu.html\">", k + 1);
         html_text(p->out, g->problems[k]);
         buf_puts(p->out, p->is_site ? "</a></th>" : "</th>");
-        for (size_t i = 0; i < p->view.ranks->count; i++) {
+        for (size_t i = 0; i < p->view.ranks->shown; i++) {
             size_t e = p->view.ranks->order[i];
             put_problem_cell(p, grid_at(g, k, e), p->b->entrants[e].run->row.samples);
         }
@@ -345,7 +345,7 @@ static void write_page(const board *b, bool stable, bool is_site, buf *out)
     const page p = {b, {b, aggs, ranks, stable}, out, is_site};
     SCOPED(scoped_free)
     char *title =
-        xasprintf("Leaderboard: %s %s", b->runs[0].row.suite, b->runs[0].row.suite_version);
+        xasprintf("Leaderboard: %s %s", ranks->newest->row.suite, ranks->newest->row.suite_version);
     html_open(out, title);
     if (is_site)
         buf_puts(out,

@@ -236,7 +236,7 @@ static void put_table(const page *p, columns_id id)
         buf_puts(p->out, "\n\n");
     }
     put_heads(p, t->columns);
-    for (size_t i = 0; i < p->view.ranks->count; i++) {
+    for (size_t i = 0; i < p->view.ranks->shown; i++) {
         buf_puts(p->out, "|");
         for (const columns_column *c = t->columns; c->name != NULL; c++)
             if (columns_is_shown(&p->view, c))
@@ -256,6 +256,11 @@ static void write_unranked(const page *p)
         entrant_name(p, entrant_at(p, i));
         buf_puts(p->out, row->is_apart ? ": not of this board: " : ": ");
         text_cell(p->out, row->unranked);
+        if (row->is_apart && !p->stable) {
+            buf_puts(p->out, "; its board: `ce-coord leaderboard ");
+            text_cell(p->out, p->b->entrants[entrant_at(p, i)].run->row.id);
+            buf_puts(p->out, "`");
+        }
         buf_puts(p->out, "\n");
         any = true;
     }
@@ -287,7 +292,7 @@ static void put_model(const page *p, size_t index, const snapshot_row *s)
 static void write_models(const page *p)
 {
     bool any = false;
-    for (size_t i = 0; i < p->view.ranks->count; i++) {
+    for (size_t i = 0; i < p->view.ranks->shown; i++) {
         const board_entrant *entrant = &p->b->entrants[entrant_at(p, i)];
         const snapshot_list *list = &entrant->run->sums.snapshots;
         for (size_t k = 0; k < list->count; k++) {
@@ -318,7 +323,7 @@ static void write_gemm(const page *p)
     buf_puts(p->out,
              "\nProblems of category `gemm` count as correct and in fast_p, and are left out of "
              "geomeans, coverage, median, p25, gated and slower. Their own geometric means: ");
-    for (size_t i = 0; i < p->view.ranks->count; i++) {
+    for (size_t i = 0; i < p->view.ranks->shown; i++) {
         const agg *a = agg_at(p, i);
         buf_puts(p->out, i > 0 ? ", " : "");
         entrant_name(p, entrant_at(p, i));
@@ -351,7 +356,7 @@ static void write_degenerate(const page *p)
         "\nProblems of category `degenerate` are passed by an answer that computes nothing: they "
         "are run and shown, and left out of all counts, shares, ranks and means here. Of theirs, "
         "correct and certified: ");
-    for (size_t i = 0; i < p->view.ranks->count; i++) {
+    for (size_t i = 0; i < p->view.ranks->shown; i++) {
         const agg *a = agg_at(p, i);
         buf_puts(p->out, i > 0 ? ", " : "");
         entrant_name(p, entrant_at(p, i));
@@ -409,14 +414,14 @@ static void write_spend(const page *p)
         "| cost |");
     buf_puts(p->out, p->stable ? "\n|---|---|---|--:|--:|--:|\n"
                                : " time a call |\n|---|---|---|--:|--:|--:|--:|\n");
-    for (size_t i = 0; i < p->view.ranks->count; i++)
+    for (size_t i = 0; i < p->view.ranks->shown; i++)
         write_spend_of(p, entrant_at(p, i));
 }
 
 static void write_failures(const page *p)
 {
     bool any = false;
-    for (size_t i = 0; i < p->view.ranks->count; i++) {
+    for (size_t i = 0; i < p->view.ranks->shown; i++) {
         const agg *a = agg_at(p, i);
         for (size_t k = 0; k < a->failure_count; k++) {
             if (!any)
@@ -478,7 +483,8 @@ static void write_tasks(const page *p)
              "| baseline ms | mode | attempts | calls | why no speedup |\n"
              "|---|---|--:|---|--:|--:|--:|---|--:|--:|---|\n");
     for (size_t i = 0; i < p->b->task_count; i++)
-        write_task(p, &p->b->tasks[i]);
+        if (!p->view.ranks->rows[p->b->tasks[i].entrant].is_apart)
+            write_task(p, &p->b->tasks[i]);
 }
 
 /* ---- all ---- */
@@ -522,9 +528,9 @@ void leaderboard_write(const board *b, bool stable, buf *out)
     SCOPED(ranking_destroy) ranking *ranks = ranking_create(b, aggs);
     const page p = {b, {b, aggs, ranks, stable}, stable, out};
     buf_puts(out, "# Leaderboard: ");
-    text_cell(out, b->runs[0].row.suite);
+    text_cell(out, ranks->newest->row.suite);
     buf_puts(out, " ");
-    text_cell(out, b->runs[0].row.suite_version);
+    text_cell(out, ranks->newest->row.suite_version);
     buf_puts(out, "\n\n");
     leaderboard_claims(b, "> - ", out);
     write_entrants(&p);

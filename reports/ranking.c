@@ -206,6 +206,7 @@ static void judge_rows(making *m)
         row->is_human = is_human(m->b->entrants[e].row);
         row->unranked = why_apart(m, e, &list[e], &all);
         row->is_apart = row->unranked != NULL;
+        m->out->shown += row->is_apart ? 0 : 1;
     }
     place_problems(m);
     for (size_t e = 0; e < m->out->count; e++) {

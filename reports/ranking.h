@@ -34,6 +34,7 @@ typedef struct ranking {
     ranking_row *rows;
     size_t *order; /* as printed: by rank (the human line where its wins put it), unranked, apart */
     size_t count;
+    size_t shown;             /* of the order: those of this board; the rest stands apart */
     size_t ranked;            /* entrants that have a rank */
     size_t problems, samples; /* that ranks stand on */
     size_t scope;             /* problems without the GEMM track */

@@ -88,6 +88,26 @@ static void says(fixture *f, const char *run, const char *words, bool wanted)
         fail_msg("'%s' is %s in %s", words, wanted ? "not" : "", buf_text(&out));
 }
 
+/* A run on another card is named, and none of its figures stands beside those of the newest. */
+static void a_board_never_mixes_devices(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    filled_cuda(f);
+    filled_newer(f);
+    fixture_exec(f, "UPDATE task SET device = 'NVIDIA A100' WHERE run = 'run-cuda'");
+    const char *const runs[] = {"run-cuda", "run-newer"};
+    SCOPED(board_destroy) board *b = read_runs(f, runs, 2);
+    SCOPED(buf_fini) buf out = {0};
+    buf_init(&out, MAX);
+    leaderboard_write(b, false, &out);
+    assert_non_null(strstr(buf_text(&out), "* gold (run-cuda): not of this board: another device: "
+                                           "NVIDIA A100; its board: `ce-coord leaderboard "
+                                           "run-cuda`\n"));
+    assert_null(strstr(buf_text(&out), "| gold (run-cuda) |"));
+    assert_non_null(strstr(buf_text(&out), "| mock:two (run-newer) |"));
+}
+
 static void the_gemm_track_stands_beside_the_other_speeds(void **state)
 {
     (void)state;
@@ -142,6 +162,7 @@ int main(void)
         cmocka_unit_test(a_fake_run_shows_outcomes_only),
         cmocka_unit_test(a_partial_run_says_so_and_counts_the_declared),
         cmocka_unit_test(several_runs_make_one_board),
+        cmocka_unit_test(a_board_never_mixes_devices),
         cmocka_unit_test(the_gemm_track_stands_beside_the_other_speeds),
         cmocka_unit_test(equal_outcomes_give_equal_stable_bytes),
     };
