@@ -23,7 +23,7 @@ const plot plots[PLOT_COUNT] = {
      "Points: share of correct tasks with its 95 % interval against the cost in US dollars, one an "
      "entrant, with a line along those that nobody beats at both"},
     {"roofline", plot_data_roofline,
-     "Points: time of each correct kernel against the least time that the card's memory allows, "
+     "Points: time of each correct kernel against the least time that the card allows, "
      "with the best baselines, and lines at 100, 50 and 25 per cent of the limit"},
     {"gain", plot_data_gain,
      "Curves over the number of tries: share of tasks that are solved, and the gain over the "

@@ -392,7 +392,7 @@ void plot_data_cost(const plot_input *in, buf *out)
     write_frontier(offers, count, high, out);
 }
 
-/* ---- roofline: times against the least that the card's memory allows ---- */
+/* ---- roofline: times against the least that the card allows ---- */
 
 typedef struct roofs {
     buf points, baselines;

@@ -1,4 +1,4 @@
-# roofline.gp - time of each correct kernel against the least that the card's memory allows
+# roofline.gp - time of each correct kernel against the least that the card allows
 #
 # reports/plot_data.c writes the data before this file is read:
 #   heading, remark   two lines of text
@@ -34,7 +34,7 @@ set xtics out nomirror scale 0.5
 set ytics out nomirror scale 0.5
 set format x "%g ms"
 set format y "%g ms"
-set xlabel "least time that the card's memory allows" offset 0, 0.3
+set xlabel "least time that the card allows" offset 0, 0.3
 set ylabel "measured" offset 1.2, 0
 set grid linetype 1 linecolor rgb "#dddddd"
 array palette[8] = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999933", "#555555"]
