@@ -115,6 +115,67 @@ static void what_loading_comes_to_is_the_candidates(void **state)
     assert_int_equal(verdict.result, OUTCOME_CRASHED);
 }
 
+static void a_runner_started_ahead_is_the_next_one(void **state)
+{
+    (void)state;
+    rig *r = rig_create("{\"problems\": {\"slow\": {\"load\": {\"outcome\": \"launch_failed\"}}}}");
+    task_spec spec SCOPED(task_spec_fini) = {0};
+    rig_work work;
+    trial t;
+    runner_verdict verdict;
+    err e = {0};
+    atomic_bool never = false;
+    rig_spec(r, "silu_fp16", "gold", &spec);
+    rig_pipeline(r, &spec, &work);
+    lane *held = lanes_acquire(rig_node(r)->lanes, work.p.facts->arch, &never, &e);
+    verdict_ok(&verdict);
+    assert_ok(trial_open(&t, &work.p, held, work.p.best, &verdict, &e), e);
+    assert_ok(trial_ahead(&t, held, &e), e);
+    runner_proc *ahead = t.next;
+    assert_non_null(ahead);
+    assert_ok(trial_ahead(&t, held, &e), e);
+    assert_ptr_equal(t.next, ahead); /* one is enough */
+    assert_ok(trial_renew(&t, held, &verdict, &e), e);
+    assert_true(verdict_is_ok(&verdict));
+    assert_ptr_equal(t.runner, ahead);
+    assert_null(t.next);
+    candidate renamed = *work.p.best;
+    renamed.alias = "slow"; /* the fake device knows it by this name */
+    t.c = &renamed;
+    assert_ok(trial_renew(&t, held, &verdict, &e), e);
+    assert_int_equal(verdict.result, OUTCOME_LAUNCH_FAILED);
+    trial_fini(&t);
+    lanes_release(rig_node(r)->lanes, &held);
+    rig_pipeline_fini(&work);
+    rig_destroy(&r);
+}
+
+static void a_runner_on_another_card_is_refused(void **state)
+{
+    (void)state;
+    rig *r = rig_create(NULL);
+    task_spec spec SCOPED(task_spec_fini) = {0};
+    rig_work work;
+    trial t;
+    runner_verdict verdict;
+    err e = {0};
+    atomic_bool never = false;
+    rig_spec(r, "silu_fp16", "gold", &spec);
+    rig_pipeline(r, &spec, &work);
+    lane *held = lanes_acquire(rig_node(r)->lanes, work.p.facts->arch, &never, &e);
+    lane_facts *facts = (lane_facts *)(uintptr_t)lane_get_facts(held);
+    snprintf(facts->uuid, sizeof(facts->uuid), "GPU-elsewhere");
+    verdict_ok(&verdict);
+    assert_int_equal(trial_open(&t, &work.p, held, work.p.best, &verdict, &e), -1);
+    assert_int_equal(e.code, ERR_CONFIG);
+    assert_has(e.text, "GPU-elsewhere");
+    assert_has(e.text, "GPU-fake");
+    trial_fini(&t);
+    lanes_release(rig_node(r)->lanes, &held);
+    rig_pipeline_fini(&work);
+    rig_destroy(&r);
+}
+
 static void a_verdict_says_where(void **state)
 {
     (void)state;
@@ -146,6 +207,8 @@ int main(void)
                                        cmocka_unit_test(seeds_have_62_bits),
                                        cmocka_unit_test(a_good_candidate_loads),
                                        cmocka_unit_test(what_loading_comes_to_is_the_candidates),
+                                       cmocka_unit_test(a_runner_started_ahead_is_the_next_one),
+                                       cmocka_unit_test(a_runner_on_another_card_is_refused),
                                        cmocka_unit_test(a_verdict_says_where)};
     return cmocka_run_group_tests_name("trial", tests, NULL, NULL);
 }
