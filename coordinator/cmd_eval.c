@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/file.h"
 #include "common/scoped.h"
 #include "common/str.h"
 #include "common/xalloc.h"
@@ -15,19 +14,20 @@
 #include "coordinator/eval.h"
 #include "coordinator/follow.h"
 #include "coordinator/settings.h"
+#include "coordinator/start.h"
 
-enum { SAMPLES_MAX = 1000, NOT_GIVEN = -1 };
+enum { SAMPLES_MAX = 1000 };
 
 typedef struct options {
-    const char *suite, *root, *level, *shots, *only, *device, *arch, *bind, *resume, *out, *db,
-        *suites, *python, *fake, *coordinator, *keys, *key;
+    start_options start;
+    const char *suite, *root, *level, *shots, *only, *arch, *bind, *coordinator, *keys, *key;
     const char *entrants, *effort, *escalate, *http;
     cli_list models, stages;
-    int64_t samples, limit, seed, slots;
+    int64_t samples, limit;
     const char *on_rate_limit;
     cli_list ceilings;
     double target, temperature, node_timeout_s, budget_usd;
-    bool dry_run, yes, json, selftest;
+    bool dry_run, yes, selftest;
 } options;
 
 #define AT(member) offsetof(options, member)
@@ -108,19 +108,7 @@ static const cli_option table[] = {
      .help = "only the first N problems",
      .min = 1,
      .max = SETTINGS_NAMES_MAX},
-    {.name = "device",
-     .type = CLI_STR,
-     .offset = AT(device),
-     .value = "KIND",
-     .help = "auto (default: cuda, else emu), cuda, emu (PTX on the CPU: checks, no speed), fake "
-             "(for tests)"},
-    {.name = "seed",
-     .type = CLI_INT,
-     .offset = AT(seed),
-     .value = "S",
-     .help = "seed of the run's hidden inputs (default: random, recorded)",
-     .min = 0,
-     .max = 281474976710655.0},
+    START_OPTIONS(options, start),
     {.name = "arch",
      .type = CLI_STR,
      .offset = AT(arch),
@@ -163,22 +151,6 @@ static const cli_option table[] = {
      .type = CLI_FLAG,
      .offset = AT(yes),
      .help = "start paid calls without a question"},
-    {.name = "resume",
-     .type = CLI_STR,
-     .offset = AT(resume),
-     .value = "RUN",
-     .help = "go on with a run; everything else is taken from it"},
-    {.name = "out",
-     .type = CLI_STR,
-     .offset = AT(out),
-     .value = "DIR",
-     .help = "folder of the reports (default ce-runs/RUN)"},
-    {.name = "db",
-     .type = CLI_STR,
-     .offset = AT(db),
-     .value = "FILE",
-     .help = "database (default $CE_HOME/ce.db, else the XDG data folder)"},
-    {.name = "json", .type = CLI_FLAG, .offset = AT(json), .help = "print results.json to stdout"},
     {.name = "bind",
      .type = CLI_STR,
      .offset = AT(bind),
@@ -192,13 +164,6 @@ static const cli_option table[] = {
      .value = "ADDR",
      .help = "serve the live page, and /metrics, at PORT or HOST:PORT while the run goes on; off "
              "loopback it needs a token in CE_HTTP_TOKEN"},
-    {.name = "slots",
-     .type = CLI_INT,
-     .offset = AT(slots),
-     .value = "N",
-     .help = "tasks at once on the local node",
-     .min = 1,
-     .max = 1024},
     {.name = "node-timeout",
      .type = CLI_REAL,
      .offset = AT(node_timeout_s),
@@ -206,21 +171,6 @@ static const cli_option table[] = {
      .help = "a node silent for S seconds is lost (default 15)",
      .min = 0.3,
      .max = 3600},
-    {.name = "suites",
-     .type = CLI_STR,
-     .offset = AT(suites),
-     .value = "DIR",
-     .help = "folder that holds the suites (default: the installed ones)"},
-    {.name = "python",
-     .type = CLI_STR,
-     .offset = AT(python),
-     .value = "FILE",
-     .help = "interpreter with PyTorch for the judge"},
-    {.name = "fake",
-     .type = CLI_STR,
-     .offset = AT(fake),
-     .value = "FILE",
-     .help = "script of the fake device"},
     {.name = "coordinator",
      .type = CLI_STR,
      .offset = AT(coordinator),
@@ -252,7 +202,7 @@ static const cli_command command = {
 static void defaults(void *target)
 {
     options *o = target;
-    o->seed = NOT_GIVEN;
+    start_defaults(&o->start);
     o->temperature = (double)NAN;
 }
 
@@ -305,11 +255,7 @@ static int add_ceilings(const options *o, settings *s, err *e)
 /* What a new and a resumed run may both say. */
 static int fill_common(const options *o, settings *s, err *e)
 {
-    s->out = copy(o->out);
     s->bind = copy(o->bind);
-    s->python = copy(o->python);
-    s->fake = copy(o->fake);
-    s->slots = o->slots;
     s->selftest = o->selftest;
     s->node_timeout_ms = (int64_t)(o->node_timeout_s * 1000);
     s->budget_usd = o->budget_usd;
@@ -317,11 +263,7 @@ static int fill_common(const options *o, settings *s, err *e)
     if (o->on_rate_limit && strcmp(o->on_rate_limit, "wait") != 0 &&
         strcmp(o->on_rate_limit, "fail") != 0)
         return err_set(e, ERR_USAGE, "--on-rate-limit %s: want wait or fail", o->on_rate_limit);
-    if (add_ceilings(o, s, e))
-        return -1;
-    if (o->fake && !file_exists(o->fake))
-        return err_set(e, ERR_USAGE, "--fake %s: there is no such file", o->fake);
-    return 0;
+    return add_ceilings(o, s, e) || start_fill(&o->start, s, e) ? -1 : 0;
 }
 
 /* "1/19" is how people write a problem of KernelBench. */
@@ -347,17 +289,12 @@ static int fill_new(const options *o, const char *db, settings *s, err *e)
         return err_set(e, ERR_USAGE, "--suite is missing (ce-coord suite list names them)");
     if (!o->models.count && !o->entrants)
         return err_set(e, ERR_USAGE, "--model-id is missing: who competes? (gold costs nothing)");
-    s->suites_dir = copy(o->suites);
     fill_checkout(o, db, s);
-    s->device = xstrdup(o->device ? o->device : "auto");
     s->arch = copy(o->arch);
     s->samples = o->samples ? o->samples : 1;
     s->limit = o->limit;
-    s->seed = o->seed == NOT_GIVEN ? settings_random_seed() : o->seed;
     s->target = o->target > 0 ? o->target : 1.0;
-    if (!s->node_timeout_ms)
-        s->node_timeout_ms = SETTINGS_NODE_TIMEOUT_MS;
-    if (settings_check_device(s->device, e) || check_arch(s->arch, e) ||
+    if (start_fill_new(&o->start, s, e) || check_arch(s->arch, e) ||
         split_names(o->suite, "suite", &s->suites, &s->suite_count, e) ||
         split_names(o->only, "only", &s->only, &s->only_count, e))
         return -1;
@@ -373,57 +310,39 @@ static int fill_new(const options *o, const char *db, settings *s, err *e)
     return entrants_make(&wanted, s, e);
 }
 
-/* A resumed run is what it was: options that would make it another one are refused. */
 static int check_resume(const options *o, err *e)
 {
-    const struct {
-        const char *name;
-        bool given;
-    } fixed[] = {
-        {"suite", o->suite},        {"model-id", o->models.count},
-        {"stage", o->stages.count}, {"samples", o->samples},
-        {"entrants", o->entrants},  {"effort", o->effort},
-        {"escalate", o->escalate},  {"temperature", !isnan(o->temperature)},
-        {"only", o->only},          {"limit", o->limit},
-        {"device", o->device},      {"seed", o->seed != NOT_GIVEN},
-        {"arch", o->arch},          {"target", o->target > 0},
-        {"dry-run", o->dry_run},    {"suites", o->suites},
-        {"root", o->root},          {"level", o->level},
-        {"shots", o->shots},
+    const start_fixed own[] = {
+        {"--suite", o->suite},        {"--model-id", o->models.count},
+        {"--stage", o->stages.count}, {"--samples", o->samples},
+        {"--entrants", o->entrants},  {"--effort", o->effort},
+        {"--escalate", o->escalate},  {"--temperature", !isnan(o->temperature)},
+        {"--only", o->only},          {"--limit", o->limit},
+        {"--arch", o->arch},          {"--target", o->target > 0},
+        {"--dry-run", o->dry_run},    {"--root", o->root},
+        {"--level", o->level},        {"--shots", o->shots},
     };
-    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
-        if (fixed[i].given)
-            return err_set(e, ERR_USAGE, "--resume takes --%s from the run: leave it out",
-                           fixed[i].name);
-    }
-    return 0;
+    return start_check_resume(&o->start, own, sizeof own / sizeof own[0], e);
 }
 
 static int run_eval(const cmd_call *call, err *e)
 {
     const options *o = call->options;
     SCOPED(settings_fini) settings wanted = {.suites = NULL};
-    if (o->coordinator && o->resume)
+    if (o->coordinator && o->start.resume)
         return err_set(e, ERR_USAGE,
                        "--coordinator goes on with its runs by itself: leave --resume out");
     if (fill_common(o, &wanted, e) ||
-        (o->resume ? check_resume(o, e) : fill_new(o, call->db, &wanted, e)))
+        (o->start.resume ? check_resume(o, e) : fill_new(o, call->db, &wanted, e)))
         return -1;
     SCOPED(scoped_free) char *as_typed = cmd_typed(call);
     SCOPED(scoped_free) char *keys = cmd_keys_path(call->program, o->keys, NULL);
-    const eval_request request = {.wanted = &wanted,
-                                  .resume = o->resume,
-                                  .db = call->db,
-                                  .db_given = o->db,
-                                  .program = call->argv[0],
-                                  .command = as_typed,
-                                  .version = CE_VERSION,
-                                  .keys = keys,
-                                  .http = o->http,
-                                  .http_token = call->program->http_token,
-                                  .dry_run = o->dry_run,
-                                  .yes = o->yes,
-                                  .json = o->json};
+    eval_request request = start_request(call, &o->start, &wanted, as_typed);
+    request.keys = keys;
+    request.http = o->http;
+    request.http_token = call->program->http_token;
+    request.dry_run = o->dry_run;
+    request.yes = o->yes;
     if (o->coordinator && !o->dry_run) {
         const follow_request there = {
             .coordinator = o->coordinator, .key = o->key, .eval = &request};
@@ -435,6 +354,6 @@ static int run_eval(const cmd_call *call, err *e)
 const cmd_entry cmd_eval = {.cli = &command,
                             .options_size = sizeof(options),
                             .defaults = defaults,
-                            .db_offset = AT(db),
+                            .db_offset = START_AT(options, start, db),
                             .flags = CMD_DB,
                             .run = run_eval};

@@ -12,15 +12,16 @@
 #include "common/xalloc.h"
 #include "coordinator/cmd.h"
 #include "coordinator/eval.h"
+#include "coordinator/start.h"
 #include "coordinator/validation.h"
 
 #define SUITE_DEFAULT "internal"
-enum { NOT_GIVEN = -1, PROBLEMS_MAX = 64 };
+enum { PROBLEMS_MAX = 64 };
 
 typedef struct options {
-    const char *suite, *device, *resume, *out, *db, *suites, *python, *fake;
-    int64_t seed, slots;
-    bool adversarial, json;
+    start_options start;
+    const char *suite;
+    bool adversarial;
 } options;
 
 #define AT(member) offsetof(options, member)
@@ -35,51 +36,7 @@ static const cli_option table[] = {
      .type = CLI_FLAG,
      .offset = AT(adversarial),
      .help = "run the kernels of suites/adversarial, not the mutants"},
-    {.name = "device",
-     .type = CLI_STR,
-     .offset = AT(device),
-     .value = "KIND",
-     .help = "auto (default: cuda, else emu), cuda, emu, fake (for tests)"},
-    {.name = "resume",
-     .type = CLI_STR,
-     .offset = AT(resume),
-     .value = "RUN",
-     .help = "go on with a validation; everything else is taken from it"},
-    {.name = "seed",
-     .type = CLI_INT,
-     .offset = AT(seed),
-     .value = "S",
-     .help = "seed of the hidden inputs (default: random, recorded)",
-     .min = 0,
-     .max = 281474976710655.0},
-    {.name = "out",
-     .type = CLI_STR,
-     .offset = AT(out),
-     .value = "DIR",
-     .help = "folder of validation.md and validation.json (default ce-runs/RUN)"},
-    CMD_OPTION_DB(options),
-    {.name = "json",
-     .type = CLI_FLAG,
-     .offset = AT(json),
-     .help = "print validation.json to stdout"},
-    {.name = "slots",
-     .type = CLI_INT,
-     .offset = AT(slots),
-     .value = "N",
-     .help = "tasks at once on the local node",
-     .min = 1,
-     .max = 1024},
-    CMD_OPTION_SUITES(options),
-    {.name = "python",
-     .type = CLI_STR,
-     .offset = AT(python),
-     .value = "FILE",
-     .help = "interpreter with PyTorch for the judge"},
-    {.name = "fake",
-     .type = CLI_STR,
-     .offset = AT(fake),
-     .value = "FILE",
-     .help = "script of the fake device"},
+    START_OPTIONS(options, start),
     {.name = NULL}};
 
 static const cli_command command = {
@@ -97,7 +54,7 @@ static const cli_command command = {
 static void defaults(void *target)
 {
     options *o = target;
-    o->seed = NOT_GIVEN;
+    start_defaults(&o->start);
 }
 
 /* ---- the run ---- */
@@ -153,11 +110,6 @@ static const eval_purpose purpose = {
 
 /* ---- options → settings ---- */
 
-static char *copy(const char *text)
-{
-    return text ? xstrdup(text) : NULL;
-}
-
 /* Both answer with the kernel that the task's spec carries. */
 static void add_entrants(settings *s, bool foreign)
 {
@@ -182,7 +134,7 @@ static void add_name(settings_name **names, size_t *count, const char *name)
 /* Only problems that the list names. */
 static int only_attacked(const options *o, settings *s, err *e)
 {
-    SCOPED(scoped_free) char *root = suite_root(o->suites, e);
+    SCOPED(scoped_free) char *root = suite_root(o->start.suites, e);
     SCOPED(suite_destroy)
     suite *of = root ? suite_load(root, s->suites[0].name, e) : NULL;
     SCOPED(adversarial_destroy) adversarial *all = of ? adversarial_load(root, of, e) : NULL;
@@ -202,66 +154,44 @@ static int only_attacked(const options *o, settings *s, err *e)
 static int fill_new(const cmd_call *call, settings *s, err *e)
 {
     const options *o = call->options;
-    s->suites_dir = copy(o->suites);
-    s->device = xstrdup(o->device ? o->device : "auto");
     s->samples = 1;
-    s->seed = o->seed == NOT_GIVEN ? settings_random_seed() : o->seed;
     s->target = 1.0;
-    s->node_timeout_ms = SETTINGS_NODE_TIMEOUT_MS;
     add_name(&s->suites, &s->suite_count, o->suite ? o->suite : SUITE_DEFAULT);
     for (size_t i = 0; i < call->argument_count; i++)
         add_name(&s->only, &s->only_count, call->arguments[i]);
     add_entrants(s, o->adversarial);
     if (o->adversarial && !s->only_count && only_attacked(o, s, e))
         return -1;
-    return settings_check_device(s->device, e);
+    return start_fill_new(&o->start, s, e);
 }
 
 static int check_resume(const cmd_call *call, err *e)
 {
     const options *o = call->options;
-    const struct {
-        const char *name;
-        bool given;
-    } fixed[] = {{"a PROBLEM", call->argument_count}, {"--suite", o->suite},
-                 {"--adversarial", o->adversarial},   {"--device", o->device},
-                 {"--seed", o->seed != NOT_GIVEN},    {"--suites", o->suites}};
-    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
-        if (fixed[i].given)
-            return err_set(e, ERR_USAGE, "--resume takes %s from the run: leave it out",
-                           fixed[i].name);
-    }
-    return 0;
+    const start_fixed own[] = {{"a PROBLEM", call->argument_count},
+                               {"--suite", o->suite},
+                               {"--adversarial", o->adversarial}};
+    return start_check_resume(&o->start, own, sizeof own / sizeof own[0], e);
 }
 
 static int run_validate(const cmd_call *call, err *e)
 {
     const options *o = call->options;
-    SCOPED(settings_fini)
-    settings wanted = {
-        .out = copy(o->out), .python = copy(o->python), .fake = copy(o->fake), .slots = o->slots};
-    if (o->fake && !file_exists(o->fake))
-        return err_set(e, ERR_USAGE, "--fake %s: there is no such file", o->fake);
-    if (o->resume ? check_resume(call, e) : fill_new(call, &wanted, e))
+    SCOPED(settings_fini) settings wanted = {.suites = NULL};
+    if (start_fill(&o->start, &wanted, e) ||
+        (o->start.resume ? check_resume(call, e) : fill_new(call, &wanted, e)))
         return -1;
     SCOPED(scoped_free) char *as_typed = cmd_typed(call);
-    const eval_request request = {.purpose = &purpose,
-                                  .wanted = &wanted,
-                                  .resume = o->resume,
-                                  .db = call->db,
-                                  .db_given = o->db,
-                                  .program = call->argv[0],
-                                  .command = as_typed,
-                                  .version = CE_VERSION,
-                                  .adversarial = o->adversarial,
-                                  .yes = true,
-                                  .json = o->json};
+    eval_request request = start_request(call, &o->start, &wanted, as_typed);
+    request.purpose = &purpose;
+    request.adversarial = o->adversarial;
+    request.yes = true;
     return eval_run(&request, e);
 }
 
 const cmd_entry cmd_suite_validate = {.cli = &command,
                                       .options_size = sizeof(options),
                                       .defaults = defaults,
-                                      .db_offset = AT(db),
+                                      .db_offset = START_AT(options, start, db),
                                       .flags = CMD_DB,
                                       .run = run_validate};
