@@ -81,7 +81,7 @@ static void the_problem_tells_task_contract_reference_and_device(void **state)
     assert_has(text, "\"benchmark\"");
     assert_has(text, "sm_90a");
     assert_has(text, "132 multiprocessors");
-    assert_has(text, "49152 bytes of shared memory");
+    assert_has(text, "232448 bytes of shared memory");
     assert_lacks(text, "Specification you gave");
 }
 
