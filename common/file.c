@@ -52,6 +52,18 @@ int file_read(const char *path, buf *out, err *e)
     return -1;
 }
 
+int file_print(const char *path, FILE *out, err *e)
+{
+    char piece[16384];
+    SCOPED(scoped_fclose) FILE *in = fopen(path, "rb");
+    if (in == NULL)
+        return err_errno(e, errno, "open %s", path);
+    for (size_t n; (n = fread(piece, 1, sizeof piece, in)) > 0;)
+        if (fwrite(piece, 1, n, out) != n)
+            return err_errno(e, errno, "cannot print %s", path);
+    return ferror(in) ? err_errno(e, errno, "read %s", path) : 0;
+}
+
 static int write_all(int fd, const char *data, size_t size)
 {
     while (size > 0) {

@@ -9,11 +9,15 @@
 #ifndef CE_COMMON_FILE_H
 #define CE_COMMON_FILE_H
 
+#include <stdio.h>
+
 #include "common/buf.h"
 #include "common/err.h"
 
 /* file_read appends the file to out; a failure leaves out as it was. */
 int file_read(const char *path, buf *out, err *e);
+/* file_print copies a file of any size to `out`, an open stream, piece by piece. */
+int file_print(const char *path, FILE *out, err *e);
 /* file_write writes and syncs a temporary beside path and renames it over path. */
 int file_write(const char *path, const void *data, size_t size, err *e);
 /* file_out is file_write for what comes in pieces: file_out_add takes a piece for `arg`, the file_out (a

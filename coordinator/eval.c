@@ -388,13 +388,7 @@ static int withdraw(evaluation *self, const err *why, err *e)
 static int print_file(const char *folder, const char *name, err *e)
 {
     SCOPED(scoped_free) char *path = file_join(folder, name);
-    SCOPED(buf_fini) buf text;
-    buf_init(&text, JSON_SIZE_MAX);
-    if (file_read(path, &text, e))
-        return -1;
-    if (fwrite(buf_text(&text), 1, text.size, stdout) != text.size)
-        return err_errno(e, errno, "cannot print %s", name);
-    return 0;
+    return file_print(path, stdout, e);
 }
 
 static int report(evaluation *self, int *code, err *e)

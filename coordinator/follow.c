@@ -129,15 +129,7 @@ static int fetch_all(remote *from, const char *id, const char *out, err *e)
 static int print_file(const char *out, const char *name, err *e)
 {
     SCOPED(scoped_free) char *path = file_join(out, name);
-    SCOPED(buf_fini) buf text;
-    buf_init(&text, JSON_SIZE_MAX);
-    if (!file_exists(path))
-        return 0;
-    if (file_read(path, &text, e))
-        return -1;
-    if (fwrite(buf_text(&text), 1, text.size, stdout) != text.size)
-        return err_set(e, ERR_SYSTEM, "cannot print %s", name);
-    return 0;
+    return file_exists(path) ? file_print(path, stdout, e) : 0;
 }
 
 static int show(const follow_request *r, remote *from, const char *id, err *e)

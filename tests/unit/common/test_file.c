@@ -224,10 +224,35 @@ static void the_program_knows_its_folder(void **state)
     assert_true(file_exists(self));
 }
 
+static void a_file_is_printed_whatever_its_size(void **state)
+{
+    (void)state;
+    char place[] = "/tmp/ce-file-print-XXXXXX";
+    assert_non_null(mkdtemp(place));
+    SCOPED(scoped_free) char *path = file_join(place, "a");
+    SCOPED(scoped_free) char *copy = file_join(place, "b");
+    SCOPED(buf_fini) buf text = {0};
+    SCOPED(buf_fini) buf again = {0};
+    buf_init(&text, 1024 * 1024);
+    buf_init(&again, 1024 * 1024);
+    for (int i = 0; i < 10000; i++)
+        buf_printf(&text, "line %d\n", i);
+    assert_int_equal(file_write(path, buf_text(&text), text.size, NULL), 0);
+    FILE *out = fopen(copy, "wb");
+    assert_non_null(out);
+    assert_int_equal(file_print(path, out, NULL), 0);
+    assert_int_equal(file_print("/nowhere/at/all", out, NULL), -1);
+    assert_int_equal(fclose(out), 0);
+    assert_int_equal(file_read(copy, &again, NULL), 0);
+    assert_string_equal(buf_text(&again), buf_text(&text));
+    file_remove_tree(place, NULL);
+}
+
 int main(void)
 {
 #define IN_FOLDER(f) cmocka_unit_test_setup_teardown(f, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_is_printed_whatever_its_size),
         IN_FOLDER(what_was_written_is_read),
         IN_FOLDER(a_file_past_the_maximum_leaves_the_buffer_as_it_was),
         IN_FOLDER(errors_name_path_and_reason),
