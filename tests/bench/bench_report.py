@@ -5,8 +5,8 @@ floor: reading the rows of its tasks, calls and attempts from SQLite and doing n
     bench_report.py [RESULTS] [KEEP.db]
 
 A small run is made in earnest, then its rows are multiplied in the database: 250 problems, 4 entrants, as many
-samples as it takes; 3 recorded calls and 2 attempts a task. `ce-coord eval --resume` of the complete run only
-reports; done twice, the files must be the same bytes. The target is 30 s on 2 cores and 512 MiB. What counts is
+samples as it takes; 3 recorded calls and 2 attempts a task. `ce-coord report`, done twice, must give the same
+bytes. The memory is at least that of the small run. The target is 30 s on 2 cores and 512 MiB. What counts is
 processor time (user and system): the host may be busy with other work.
 """
 import hashlib
@@ -103,11 +103,11 @@ def main():
             shutil.copy(place.db, sys.argv[2])
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         began = time.monotonic()
-        exits(place.run("eval", "--resume", run, timeout=1000), 0)
+        exits(place.run("report", run, "--out", place.out, timeout=1000), 0)
         wall = time.monotonic() - began
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         first = digest(place.out)
-        exits(place.run("eval", "--resume", run, timeout=1000), 0)
+        exits(place.run("report", run, "--out", place.out, timeout=1000), 0)
         same = digest(place.out) == first
         least, rows = floor(place.db)
         size = sum(path.stat().st_size for path in place.out.iterdir())
