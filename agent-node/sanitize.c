@@ -227,6 +227,6 @@ int sanitize_candidate(const pipeline *p, lane *held, const candidate *c, saniti
         note(&w, &log, out);
     }
     if (out->state[0] == '\0')
-        snprintf(out->state, sizeof(out->state), "clean");
+        snprintf(out->state, sizeof(out->state), "%s", SANITIZE_NOTHING_FOUND);
     return 0;
 }

@@ -16,6 +16,11 @@
 #include "agent-node/runner/verdict.h"
 #include "agent-node/sanitizer_log.h"
 
+/* What four tools that complained of nothing come to. It is not "clean": on an H200 they also said nothing of
+ * three planted defects (docs/evidence/2026-12-01-h200-first-contact), so their silence proves nothing yet. */
+#define SANITIZE_NOTHING_FOUND \
+    "not run (the tools found nothing, but are not yet proven to see planted defects)"
+
 enum {
     SANITIZE_SHAPES =
         6, /* at most, of those that the emulator would check: 64 Ki elements and less */

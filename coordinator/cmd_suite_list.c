@@ -63,7 +63,10 @@ static int list_checkout(const cmd_call *call, err *e)
     if (!o->root)
         return err_set(e, ERR_USAGE, "suite list %s needs --root DIR, a KernelBench checkout",
                        KERNELBENCH_SUITE);
-    SCOPED(scoped_free) char *found = survey_found(call->db);
+    SCOPED(scoped_free) char *db = cmd_db_path(call->program, o->db, e);
+    if (!db)
+        return -1;
+    SCOPED(scoped_free) char *found = survey_found(db);
     const survey_request request = {.root = o->root,
                                     .level = o->level,
                                     .found = found,
@@ -97,8 +100,5 @@ static int run_list(const cmd_call *call, err *e)
     return CMD_EXIT_COMPLETE;
 }
 
-const cmd_entry cmd_suite_list = {.cli = &command,
-                                  .options_size = sizeof(options),
-                                  .db_offset = offsetof(options, db),
-                                  .flags = CMD_DB,
-                                  .run = run_list};
+const cmd_entry cmd_suite_list = {
+    .cli = &command, .options_size = sizeof(options), .run = run_list};

@@ -41,24 +41,28 @@ def board(place):
     return next(line for line in page.splitlines() if line.startswith("| compute-sanitizer |"))
 
 
-def test_a_finding_replaces_the_outcome_and_a_clean_row_says_so(place):
+# As long as planted defects are missed on a card, silence is not called clean.
+NOTHING = "not run (the tools found nothing, but are not yet proven to see planted defects)"
+
+
+def test_a_finding_replaces_the_outcome_and_silence_is_not_clean(place):
     with tool(place, {"racecheck": RACE}) as calls:
         exits(evaluate(place), 0)
         seen = [(call["tool"], GOOD in call["program"]) for call in calls()]
     expect(sorted(seen) == sorted([(name, True) for name in ("memcheck", "initcheck", "racecheck", "synccheck")]
                                   + [(name, False) for name in ("memcheck", "initcheck", "racecheck")]), seen)
     rows = stored(place)
-    expect(rows[GOOD][0] == "ok" and rows[GOOD][2] > 1 and rows[GOOD][3] == "clean", rows)
+    expect(rows[GOOD][0] == "ok" and rows[GOOD][2] > 1 and rows[GOOD][3] == NOTHING, rows)
     expect(rows[BAD][:3] == ["race", "shared", None], rows)
     expect(rows[BAD][3].startswith("racecheck: Error: Race reported"), rows)
     tasks = {task["problem"]: task for task in place.results()["tasks"]}
-    expect(tasks[GOOD]["sanitizer"] == "clean" and tasks[BAD]["sanitizer"] == rows[BAD][3], tasks)
+    expect(tasks[GOOD]["sanitizer"] == NOTHING and tasks[BAD]["sanitizer"] == rows[BAD][3], tasks)
     expect(tasks[BAD]["verdict"] is None and tasks[BAD]["speedup"] is None, tasks[BAD])
     expect("kernel.cu:51" in tasks[BAD]["text"], tasks[BAD])
-    expect(board(place) == "| compute-sanitizer | clean 1, finding 1, not run 0 |", board(place))
+    expect(board(place).startswith("| compute-sanitizer | clean 0, finding 1, not run 1 (the tools found nothing"), board(place))
     task = place.rows("SELECT id FROM task WHERE kind = 'synthesize' AND problem = ?", GOOD)[0][0]
     shown = place.run("inspect", task, "--json", out=False)
-    expect(json.loads(shown.stdout)["result"]["sanitizer"] == "clean", shown.stdout)
+    expect(json.loads(shown.stdout)["result"]["sanitizer"] == NOTHING, shown.stdout)
 
 
 def test_what_did_not_look_never_reads_as_clean(place):
