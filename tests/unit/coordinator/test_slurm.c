@@ -37,10 +37,9 @@ static void what_is_asked_stands_in_the_script(void **state)
         "#SBATCH --no-kill\n",
         "#SBATCH --requeue\n",
         "exec srun --kill-on-bad-exit=0 --wait=0 bash -c '\n",
-        "exec \"/opt/ce/bin/ce-node\" --coordinator \"tcp://10.0.0.2:7000\" --key "
-        "\"/home/ce/slurm.key\" --name \"slurm.$(hostname -s)-$SLURM_JOB_ID\" --device cuda "
-        "--slots "
-        "16'\n"};
+        "exec \"/opt/ce/bin/ce-node\" --coordinator \"tcp://10.0.0.2:7000\" --key ",
+        "\"/home/ce/slurm.key\" --name \"slurm.$(hostname -s)-$SLURM_JOB_ID\" ",
+        " --device cuda --slots 16'\n"};
     SCOPED(scoped_free) char *script = slurm_script(&whole, NULL);
     assert_non_null(script);
     assert_memory_equal(script, "#!/bin/bash\n", 12);
