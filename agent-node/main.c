@@ -27,7 +27,11 @@
 #include "common/scoped.h"
 #include "common/xalloc.h"
 
-enum { BLOB_MEMORY = 256 * 1024 * 1024, NAME_MAX_BYTES = 64 };
+enum {
+    BLOB_MEMORY = 256 * 1024 * 1024,
+    NAME_MAX_BYTES = 64,
+    NAME_REST = 29 /* of a name after its key: a dot, 15 of the host, a dash, a number, the end */
+};
 
 /* Everything the process owns, in the order it is made. */
 typedef struct node {
@@ -123,8 +127,9 @@ static void name_node(node *self)
         snprintf(self->name, sizeof(self->name), "%s", self->settings.name);
     } else {
         bool keyed = self->settings.key != NULL;
-        snprintf(self->name, sizeof(self->name), "%s%s%s-%d", keyed ? self->key.name : "",
-                 keyed ? "." : "", host, (int)getpid());
+        snprintf(self->name, sizeof(self->name), "%.*s%s%.15s-%d",
+                 (int)sizeof(self->name) - NAME_REST, keyed ? self->key.name : "", keyed ? "." : "",
+                 host, (int)getpid());
     }
 }
 
