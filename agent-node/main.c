@@ -27,11 +27,7 @@
 #include "common/scoped.h"
 #include "common/xalloc.h"
 
-enum {
-    BLOB_MEMORY = 256 * 1024 * 1024,
-    NAME_MAX_BYTES = 64,
-    NAME_REST = 29 /* of a name after its key: a dot, 15 of the host, a dash, a number, the end */
-};
+enum { BLOB_MEMORY = 256 * 1024 * 1024, NAME_MAX_BYTES = 64 };
 
 /* Everything the process owns, in the order it is made. */
 typedef struct node {
@@ -127,9 +123,11 @@ static void name_node(node *self)
         snprintf(self->name, sizeof(self->name), "%s", self->settings.name);
     } else {
         bool keyed = self->settings.key != NULL;
-        snprintf(self->name, sizeof(self->name), "%.*s%s%.15s-%d",
-                 (int)sizeof(self->name) - NAME_REST, keyed ? self->key.name : "", keyed ? "." : "",
+        char whole[CURVE_NAME + NAME_MAX_BYTES];
+        snprintf(whole, sizeof(whole), "%s%s%s-%d", keyed ? self->key.name : "", keyed ? "." : "",
                  host, (int)getpid());
+        /* After a long key the number may be cut: the instance tells two nodes apart, too. */
+        snprintf(self->name, sizeof(self->name), "%.*s", NAME_MAX_BYTES - 1, whole);
     }
 }
 
