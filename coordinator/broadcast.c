@@ -223,8 +223,3 @@ const char *broadcast_url(const broadcast *self)
 {
     return dashboard_url(self->page);
 }
-
-void broadcast_now(broadcast *self)
-{
-    tell(self);
-}

@@ -20,7 +20,5 @@ typedef struct broadcast broadcast;
 broadcast *broadcast_start(coord *of, const dashboard_options *options, err *e);
 void broadcast_stop(broadcast **self);
 const char *broadcast_url(const broadcast *self);
-/* broadcast_now tells the newest state at once: before the end, for example. */
-void broadcast_now(broadcast *self);
 
 #endif
