@@ -23,11 +23,6 @@ struct broadcast {
     int64_t expected_ms; /* when the next tick is due */
 };
 
-static size_t ended(const sched_counts *c)
-{
-    return c->state[SCHED_DONE] + c->state[SCHED_FAILED];
-}
-
 /* ---- the run ---- */
 
 static void set_counts(json *out, const sched_counts *work)
@@ -44,7 +39,7 @@ static void set_counts(json *out, const sched_counts *work)
 static void set_times(const broadcast *self, json *out, const sched_counts *work, int64_t now_ms)
 {
     int64_t elapsed = (now_ms - self->started_ms) / 1000 * 1000;
-    size_t done = ended(work) - self->done_before, left = work->planned - ended(work);
+    size_t done = sched_ended(work) - self->done_before, left = work->planned - sched_ended(work);
     json_set_int(out, "elapsed_ms", elapsed);
     if (done > 0)
         json_set_int(out, "left_ms", elapsed / (int64_t)done * (int64_t)left);
@@ -202,7 +197,7 @@ broadcast *broadcast_start(coord *of, const dashboard_options *options, err *e)
         return NULL;
     sched_counts work = sched_count(of->options.run->tasks, SCHED_SYNTHESIZE);
     self->started_ms = self->expected_ms = clock_mono_ms();
-    self->done_before = ended(&work);
+    self->done_before = sched_ended(&work);
     self->timer = loop_add_timer(of->events, BROADCAST_MS, BROADCAST_MS, on_timer, self);
     tell(self);
     return TAKE(self);

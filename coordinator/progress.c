@@ -21,11 +21,6 @@ struct progress {
     char *shown; /* the newest line */
 };
 
-static size_t ended(const sched_counts *c)
-{
-    return c->state[SCHED_DONE] + c->state[SCHED_FAILED];
-}
-
 progress *progress_create(FILE *out, bool terminal, const run *of, int64_t now_ms)
 {
     progress *self = xcalloc(1, sizeof *self);
@@ -34,7 +29,7 @@ progress *progress_create(FILE *out, bool terminal, const run *of, int64_t now_m
     self->terminal = terminal;
     self->started_ms = now_ms;
     self->shown_ms = now_ms;
-    self->done_before = ended(&work);
+    self->done_before = sched_ended(&work);
     self->shown = xstrdup("");
     return self;
 }
@@ -100,7 +95,7 @@ void progress_line(buf *out, const run *now, size_t nodes, int64_t elapsed_ms, s
 {
     sched_counts checks = sched_count(now->tasks, SCHED_CONTRACT);
     sched_counts work = sched_count(now->tasks, SCHED_SYNTHESIZE);
-    size_t done = ended(&work);
+    size_t done = sched_ended(&work);
     if (!nodes) {
         buf_printf(out, "waiting for a node, %zu/%zu tasks done", done, work.planned);
     } else if (!sched_released(now->tasks)) {

@@ -541,3 +541,8 @@ sched_counts sched_count(const sched *self, sched_kind kind)
 {
     return self->counts[kind];
 }
+
+size_t sched_ended(const sched_counts *counts)
+{
+    return counts->state[SCHED_DONE] + counts->state[SCHED_FAILED];
+}

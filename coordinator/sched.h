@@ -141,5 +141,7 @@ bool sched_released(const sched *self);
 /* sched_idle: nothing waits (that could be picked) and nothing is leased. */
 bool sched_idle(const sched *self);
 sched_counts sched_count(const sched *self, sched_kind kind);
+/* sched_ended: done or given up. */
+size_t sched_ended(const sched_counts *counts);
 
 #endif
