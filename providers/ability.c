@@ -41,6 +41,13 @@
         .temperature_max = 2.0, .effort = (levels), .cap_field = "maxOutputTokens",              \
         .output_max = 32000, .cache = ABILITY_CACHE_AUTOMATIC, .stream = true, .schema = true    \
     }
+/* One server binds answers to a schema, the next refuses the field: only who runs it knows. */
+#define COMPAT(protocol, bound)                                                                  \
+    {                                                                                            \
+        .provider = "compat", .api = (protocol), .prefix = "", .sampling = ABILITY_SAMPLING_YES, \
+        .temperature_max = 2.0, .effort = "none minimal " LEVELS /* the server knows which */,   \
+        .cap_field = "max_tokens", .output_max = 16384, .schema = (bound)                        \
+    }
 
 const ability_demand ability_no_demand = {.temperature = (double)NAN, .top_p = (double)NAN};
 
@@ -102,14 +109,8 @@ static const ability_row families[] = {
     GEMINI("", ABILITY_SAMPLING_YES, "low medium high"),
     GEMINI("gemini-4", ABILITY_SAMPLING_IGNORED, "low medium high xhigh"),
     GEMINI("gemini-2", ABILITY_SAMPLING_YES, ""),
-    {.provider = "compat",
-     .api = "chat",
-     .prefix = "",
-     .sampling = ABILITY_SAMPLING_YES,
-     .temperature_max = 2.0,
-     .effort = "none minimal " LEVELS, /* the server knows which */
-     .cap_field = "max_tokens",
-     .output_max = 16384},
+    COMPAT("chat", false),
+    COMPAT("chat+schema", true),
 };
 
 enum { ABILITY_COUNT = sizeof(families) / sizeof(families[0]) };

@@ -67,6 +67,7 @@ def test_every_provider_runs_the_stages_and_is_accounted_for(place):
         rows = calls(place)
         expect([row[0] for row in rows] == ["interview", "codegen", "polish"], model, rows)
         expect(len(server.log()) == 3, "calls that are not recorded", rows)
+        expect(not model.startswith("compat") or all("response_format" not in r["body"] for r in server.log()))
         for _, provider, named, stop, tokens_in, out, cached, cost, latency in rows:
             expect(provider == (model.split(":")[0] if ":" in model else "anthropic"), provider)
             expect(server.base in named, named)
@@ -147,6 +148,7 @@ endpoints:
 entrants:
   - name: lab, cold
     model: lab:qwen
+    api: chat+schema
     sampling: {{temperature: 0.25, top_p: 0.5}}
     effort: low
     stages:
@@ -168,6 +170,9 @@ entrants:
     lab, terra = bodies["chat", "qwen"], bodies["responses", "gpt-6.1-terra"]
     expect((lab["temperature"], lab["top_p"], lab["reasoning_effort"]) == (0.25, 0.5, "low"), lab)
     expect((terra["temperature"], terra["reasoning"]) == (0.5, {"effort": "none"}), terra)
+    bound = [request["body"].get("response_format", {}).get("type") for request in server.log()
+             if request["model"] == "qwen"]
+    expect("json_schema" in bound, bound)
     claude = bodies["anthropic", "claude-opus-5-5"]
     expect("temperature" not in claude and "effort" not in claude.get("output_config", {}), claude)
     polished = place.rows("SELECT count(*) FROM model_call WHERE stage = 'polish'")

@@ -209,6 +209,7 @@ static const demand_case demands[] = {
      0,
      0},
     {"compat", "any", {NULL, "minimal", 1.9, 0.9, "LAB"}, "chat", "", true, true},
+    {"compat", "any", {"chat+schema", "low", 0.9, UNSET, NULL}, "chat+schema", "", true, true},
     {"compat",
      "any",
      {NULL, "lots", UNSET, UNSET, NULL},
