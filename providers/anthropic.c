@@ -92,29 +92,10 @@ static json *build(const remote_call *call, buf *url)
 
 /* ---- replies ---- */
 
-static const struct {
-    const char *word;
-    provider_stop stop;
-} stops[] = {{"end_turn", PROVIDER_STOP_OK},
-             {"stop_sequence", PROVIDER_STOP_OK},
-             {"max_tokens", PROVIDER_STOP_LENGTH},
-             {"model_context_window_exceeded", PROVIDER_STOP_LENGTH},
-             {"refusal", PROVIDER_STOP_REFUSED}};
-
-static void read_stop(reply *self, const json *word)
-{
-    const char *text = json_str(word, NULL);
-    if (text == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < sizeof(stops) / sizeof(stops[0]); i++) {
-        if (strcmp(stops[i].word, text) == 0) {
-            reply_stop(self, stops[i].stop);
-            return;
-        }
-    }
-    reply_odd_stop(self, text);
-}
+static const reply_end ends[] = {
+    {"end_turn", PROVIDER_STOP_OK},       {"stop_sequence", PROVIDER_STOP_OK},
+    {"max_tokens", PROVIDER_STOP_LENGTH}, {"model_context_window_exceeded", PROVIDER_STOP_LENGTH},
+    {"refusal", PROVIDER_STOP_REFUSED},   {NULL, PROVIDER_STOP_OK}};
 
 /* Later counts replace earlier ones; what is not told again stays. The buckets are disjoint already. */
 static void read_usage(reply *self, const json *usage)
@@ -144,7 +125,7 @@ static void read_message(reply *self, const json *message)
     reply_keep(self->served, json_get(message, "model"));
     reply_add_parts(self, json_get(message, "content"), "text");
     read_usage(self, json_get(message, "usage"));
-    read_stop(self, json_get(message, "stop_reason"));
+    reply_end_by(self, ends, json_get(message, "stop_reason"));
 }
 
 /* ---- errors ---- */
@@ -214,7 +195,7 @@ static void on_message_start(reply *self, const json *data)
 static void on_message_delta(reply *self, const json *data)
 {
     read_usage(self, json_get(data, "usage"));
-    read_stop(self, json_get(json_get(data, "delta"), "stop_reason"));
+    reply_end_by(self, ends, json_get(json_get(data, "delta"), "stop_reason"));
 }
 
 static void on_message_stop(reply *self, const json *data)

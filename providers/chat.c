@@ -114,27 +114,16 @@ const char *chat_key_name(const char *url, bool *needed)
 
 /* ---- replies ---- */
 
-static const struct {
-    const char *word;
-    provider_stop stop;
-} stops[] = {{"stop", PROVIDER_STOP_OK},
-             {"eos", PROVIDER_STOP_OK},
-             {"length", PROVIDER_STOP_LENGTH},
-             {"content_filter", PROVIDER_STOP_FILTER}};
+static const reply_end ends[] = {{"stop", PROVIDER_STOP_OK},
+                                 {"eos", PROVIDER_STOP_OK},
+                                 {"length", PROVIDER_STOP_LENGTH},
+                                 {"content_filter", PROVIDER_STOP_FILTER},
+                                 {NULL, PROVIDER_STOP_OK}};
 
 static void read_stop(reply *self, const json *choice)
 {
-    const char *text = json_str(json_get(choice, "finish_reason"), NULL);
-    if (text == NULL || self->stopped) {
-        return;
-    }
-    for (size_t i = 0; i < sizeof(stops) / sizeof(stops[0]); i++) {
-        if (strcmp(stops[i].word, text) == 0) {
-            reply_stop(self, stops[i].stop);
-            return;
-        }
-    }
-    reply_odd_stop(self, text);
+    if (!self->stopped)
+        reply_end_by(self, ends, json_get(choice, "finish_reason"));
 }
 
 /* A message, or the part of one that an event adds. */

@@ -82,35 +82,19 @@ static json *build(const remote_call *call, buf *url)
 
 /* ---- replies ---- */
 
-static const struct {
-    const char *word;
-    provider_stop stop;
-} stops[] = {{"STOP", PROVIDER_STOP_OK},
-             {"MAX_TOKENS", PROVIDER_STOP_LENGTH},
-             {"CONTINUATION", PROVIDER_STOP_LENGTH}, /* the limit of one request, not ours */
-             {"SAFETY", PROVIDER_STOP_FILTER},
-             {"RECITATION", PROVIDER_STOP_FILTER},
-             {"BLOCKLIST", PROVIDER_STOP_FILTER},
-             {"PROHIBITED_CONTENT", PROVIDER_STOP_FILTER},
-             {"SPII", PROVIDER_STOP_FILTER},
-             {"ESCALATION", PROVIDER_STOP_FILTER},
-             {"MODEL_ARMOR", PROVIDER_STOP_FILTER},
-             {"LANGUAGE", PROVIDER_STOP_FILTER}};
-
-static void read_stop(reply *self, const json *word)
-{
-    const char *text = json_str(word, NULL);
-    if (text == NULL) {
-        return;
-    }
-    for (size_t i = 0; i < sizeof(stops) / sizeof(stops[0]); i++) {
-        if (strcmp(stops[i].word, text) == 0) {
-            reply_stop(self, stops[i].stop);
-            return;
-        }
-    }
-    reply_odd_stop(self, text);
-}
+static const reply_end ends[] = {
+    {"STOP", PROVIDER_STOP_OK},
+    {"MAX_TOKENS", PROVIDER_STOP_LENGTH},
+    {"CONTINUATION", PROVIDER_STOP_LENGTH}, /* the limit of one request, not ours */
+    {"SAFETY", PROVIDER_STOP_FILTER},
+    {"RECITATION", PROVIDER_STOP_FILTER},
+    {"BLOCKLIST", PROVIDER_STOP_FILTER},
+    {"PROHIBITED_CONTENT", PROVIDER_STOP_FILTER},
+    {"SPII", PROVIDER_STOP_FILTER},
+    {"ESCALATION", PROVIDER_STOP_FILTER},
+    {"MODEL_ARMOR", PROVIDER_STOP_FILTER},
+    {"LANGUAGE", PROVIDER_STOP_FILTER},
+    {NULL, PROVIDER_STOP_OK}};
 
 /* Counts of zero are left out; the input count includes what the cache had. */
 static void read_usage(reply *self, const json *usage)
@@ -194,7 +178,7 @@ static void read_part(reply *self, const char *name, const json *data)
     reply_keep(self->served, json_get(data, "modelVersion"));
     read_usage(self, json_get(data, "usageMetadata"));
     reply_add_parts(self, json_get(json_get(candidate, "content"), "parts"), NULL);
-    read_stop(self, json_get(candidate, "finishReason"));
+    reply_end_by(self, ends, json_get(candidate, "finishReason"));
     if (json_str(json_get(json_get(data, "promptFeedback"), "blockReason"), NULL) != NULL) {
         reply_stop(self, PROVIDER_STOP_FILTER);
     }

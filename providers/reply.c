@@ -35,6 +35,20 @@ void reply_odd_stop(reply *self, const char *word)
               word);
 }
 
+void reply_end_by(reply *self, const reply_end *ends, const json *word)
+{
+    const char *text = json_str(word, NULL);
+    if (text == NULL)
+        return;
+    for (; ends->word != NULL; ends++) {
+        if (strcmp(ends->word, text) == 0) {
+            reply_stop(self, ends->stop);
+            return;
+        }
+    }
+    reply_odd_stop(self, text);
+}
+
 void reply_add_text(reply *self, const char *text)
 {
     if (buf_puts(&self->text, text) != 0) {

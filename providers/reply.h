@@ -38,6 +38,14 @@ void reply_fini(reply *self);
 
 /* reply_stop notes why the model ended. */
 void reply_stop(reply *self, provider_stop stop);
+/* A provider's word for why a model ended, and what it means. */
+typedef struct reply_end {
+    const char *word;
+    provider_stop stop;
+} reply_end;
+/* reply_end_by notes the end that a word tells, by a list ended by word NULL; a word that is not in it is
+ * an odd stop. Anything but text says nothing. */
+void reply_end_by(reply *self, const reply_end *ends, const json *word);
 /* reply_odd_stop: an end that nobody can use; the word is kept in the fault's text. */
 void reply_odd_stop(reply *self, const char *word);
 /* reply_add_text appends to the answer. */

@@ -151,7 +151,15 @@ static void an_odd_stop_and_a_bad_reply_are_faults(void **state)
     reply_init(&r);
     reply_stop(&r, PROVIDER_STOP_LENGTH);
     assert_true(r.stopped && !r.ended);
-    reply_odd_stop(&r, "bored");
+    static const reply_end ends[] = {{"full", PROVIDER_STOP_LENGTH}, {NULL, PROVIDER_STOP_OK}};
+    static const char text[] = "[\"full\", \"bored\"]";
+    err e;
+    json *list SCOPED(json_destroy) = json_parse_tree(text, sizeof text - 1, "words", &e);
+    reply_end_by(&r, ends, json_at(list, 5)); /* nothing said */
+    assert_false(r.stopped);
+    reply_end_by(&r, ends, json_at(list, 0));
+    assert_true(r.stopped && r.stop == PROVIDER_STOP_LENGTH && r.fault.class == FAULT_NONE);
+    reply_end_by(&r, ends, json_at(list, 1));
     assert_non_null(strstr(r.fault.text, "bored"));
     reply_bad(&r, "no sense");
     assert_int_equal(r.fault.class, FAULT_BAD_RESPONSE);
