@@ -151,20 +151,30 @@ static void an_odd_stop_and_a_bad_reply_are_faults(void **state)
     reply_init(&r);
     reply_stop(&r, PROVIDER_STOP_LENGTH);
     assert_true(r.stopped && !r.ended);
-    static const reply_end ends[] = {{"full", PROVIDER_STOP_LENGTH}, {NULL, PROVIDER_STOP_OK}};
-    static const char text[] = "[\"full\", \"bored\"]";
-    err e;
-    json *list SCOPED(json_destroy) = json_parse_tree(text, sizeof text - 1, "words", &e);
-    reply_end_by(&r, ends, json_at(list, 5)); /* nothing said */
-    assert_false(r.stopped);
-    reply_end_by(&r, ends, json_at(list, 0));
-    assert_true(r.stopped && r.stop == PROVIDER_STOP_LENGTH && r.fault.class == FAULT_NONE);
-    reply_end_by(&r, ends, json_at(list, 1));
+    reply_odd_stop(&r, "bored");
     assert_non_null(strstr(r.fault.text, "bored"));
     reply_bad(&r, "no sense");
     assert_int_equal(r.fault.class, FAULT_BAD_RESPONSE);
     assert_null(reply_find_word(words, "unknown"));
     assert_int_equal(reply_find_word(words, "busy")->class, FAULT_OVERLOADED);
+}
+
+static void the_word_of_an_end_is_looked_up(void **state)
+{
+    (void)state;
+    static const char text[] = "[null, \"full\", \"bored\"]";
+    static const reply_end ends[] = {{"full", PROVIDER_STOP_LENGTH}, {NULL, PROVIDER_STOP_OK}};
+    err e;
+    json *words_said SCOPED(json_destroy) = json_parse_tree(text, sizeof text - 1, "words", &e);
+    assert_non_null(words_said);
+    reply r SCOPED(reply_fini);
+    reply_init(&r);
+    reply_end_by(&r, ends, json_at(words_said, 0));
+    assert_false(r.stopped);
+    reply_end_by(&r, ends, json_at(words_said, 1));
+    assert_true(r.stopped && r.stop == PROVIDER_STOP_LENGTH && r.fault.class == FAULT_NONE);
+    reply_end_by(&r, ends, json_at(words_said, 2));
+    assert_non_null(strstr(r.fault.text, "bored"));
 }
 
 int main(void)
@@ -177,6 +187,7 @@ int main(void)
                                        cmocka_unit_test(parts_of_a_type_are_joined),
                                        cmocka_unit_test(what_is_too_large_is_not_kept),
                                        cmocka_unit_test(a_refusal_is_a_whole_answer),
-                                       cmocka_unit_test(an_odd_stop_and_a_bad_reply_are_faults)};
+                                       cmocka_unit_test(an_odd_stop_and_a_bad_reply_are_faults),
+                                       cmocka_unit_test(the_word_of_an_end_is_looked_up)};
     return cmocka_run_group_tests_name("reply", tests, NULL, NULL);
 }
