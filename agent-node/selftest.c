@@ -108,7 +108,7 @@ static int compare(session_state *s, const fight *f, calibration_check *row, boo
                                   .c = f->c,
                                   .rival = f->rival,
                                   .mode = f->rival != NULL ? f->rival->alias : "eager",
-                                  .baseline_ms = INFINITY,
+                                  .baseline_ms = (double)INFINITY,
                                   .number = s->number++,
                                   .quick = f->quick};
     *made = false;

@@ -53,7 +53,7 @@ static int fight(bench *b)
                             .c = p->best,
                             .mode = "rival",
                             .rival = &b->rival,
-                            .baseline_ms = INFINITY};
+                            .baseline_ms = (double)INFINITY};
     int rc = duel_run(&request, &b->got, &b->verdict, &b->e);
     lanes_release(p->node->lanes, &held);
     return rc;
