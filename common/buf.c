@@ -10,7 +10,7 @@
 
 #include "common/xalloc.h"
 
-enum { FIRST_CAP = 64 };
+enum { FIRST_CAP = 64, INT_TEXT = 20 };
 
 void buf_init(buf *self, size_t max)
 {
@@ -76,6 +76,19 @@ int buf_add(buf *self, const void *data, size_t size)
 int buf_puts(buf *self, const char *text)
 {
     return buf_add(self, text, strlen(text));
+}
+
+int buf_int(buf *self, int64_t value)
+{
+    char text[INT_TEXT];
+    char *at = text + sizeof text;
+    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
+    do
+        *--at = (char)('0' + rest % 10);
+    while ((rest /= 10) > 0);
+    if (value < 0)
+        *--at = '-';
+    return buf_add(self, at, (size_t)(text + sizeof text - at));
 }
 
 int buf_printf(buf *self, const char *format, ...)

@@ -14,6 +14,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* Takes the bytes of a full buffer away; -1: it cannot. */
 typedef int buf_drain_fn(void *arg, const void *data, size_t size);
@@ -38,6 +39,7 @@ void buf_clear(buf *self);
 
 int buf_add(buf *self, const void *data, size_t size);
 int buf_puts(buf *self, const char *text);
+int buf_int(buf *self, int64_t value); /* in decimal */
 int buf_printf(buf *self, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int buf_vprintf(buf *self, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
 

@@ -36,11 +36,12 @@ static inline int same(const json_t *a, const json_t *b)
 #include <string.h>
 
 #include "common/buf.h"
+#include "common/decimal.h"
 #include "common/scoped.h"
 #include "common/str.h"
 #include "common/xalloc.h"
 
-enum { DUMP_MAX = 1024 * 1024 * 1024, REAL_TEXT = 40 };
+enum { DUMP_MAX = 1024 * 1024 * 1024 };
 
 static json_t *inner(json *value)
 {
@@ -262,40 +263,15 @@ void json_quote(buf *out, const char *text, size_t size)
     buf_puts(out, "\"");
 }
 
-/* short_decimal: millionths, where they are the number exactly as it would be read back. Most numbers in
- * reports are, and printf with strtod is slow. */
-static bool short_decimal(double value, char text[REAL_TEXT])
-{
-    if (!(value >= 1e-4 && value < 1e9))
-        return false;
-    const double millionths = nearbyint(value * 1e6);
-    if (millionths / 1e6 != value)
-        return false;
-    const int64_t whole = (int64_t)millionths / 1000000;
-    int rest = (int)((int64_t)millionths % 1000000), digits = 6;
-    for (; digits > 1 && rest % 10 == 0; digits--)
-        rest /= 10;
-    snprintf(text, REAL_TEXT, "%" PRId64 ".%0*d", whole, digits, rest);
-    return true;
-}
-
 void json_number(buf *out, double value)
 {
-    char text[REAL_TEXT];
+    char text[DECIMAL_TEXT];
     if (!isfinite(value)) {
         buf_puts(out, "null");
         return;
     }
-    if (short_decimal(value, text)) {
-        buf_puts(out, text);
-        return;
-    }
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*g", digits, value);
-        if (digits == 17 || strtod(text, NULL) == value)
-            break;
-    }
-    buf_puts(out, text);
+    const size_t size = decimal_shortest(value, text);
+    buf_add(out, text, size);
     if (strpbrk(text, ".e") == NULL)
         buf_puts(out, ".0");
 }

@@ -3,7 +3,6 @@
  * SPDX-License-Identifier: MIT */
 #include "common/json_out.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "common/json.h"
@@ -39,7 +38,7 @@ void json_out_str(json_out *self, const char *key, const char *text)
 void json_out_int(json_out *self, const char *key, int64_t value)
 {
     put_key(self, key);
-    buf_printf(self->out, "%" PRId64, value);
+    buf_int(self->out, value);
 }
 
 void json_out_real(json_out *self, const char *key, double value)

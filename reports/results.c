@@ -7,12 +7,15 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/decimal.h"
 #include "common/json.h"
 #include "common/json_out.h"
 #include "common/scoped.h"
 #include "reports/agg.h"
 #include "reports/claimed.h"
 #include "reports/ranking.h"
+
+enum { CSV_DIGITS = 9 };
 
 /* ---- JSON ---- */
 
@@ -482,15 +485,16 @@ static void csv_cell(buf *out, const char *text)
 
 static void csv_int(buf *out, int64_t value)
 {
-    buf_printf(out, ",%" PRId64, value);
+    buf_puts(out, ",");
+    buf_int(out, value);
 }
 
 static void csv_real(buf *out, double value)
 {
-    if (isnan(value))
-        buf_puts(out, ",");
-    else
-        buf_printf(out, ",%.9g", value);
+    char text[DECIMAL_TEXT];
+    buf_puts(out, ",");
+    if (!isnan(value))
+        buf_add(out, text, decimal_write(value, CSV_DIGITS, text));
 }
 
 static void csv_numbers(buf *out, const board_task *t)

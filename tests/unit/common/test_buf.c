@@ -39,6 +39,26 @@ static void appends_stay_terminated(void **state)
     assert_memory_equal(b.data, "ab\0c42-x", 9);
 }
 
+static void whole_numbers_are_written_in_decimal(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t value;
+        const char *text;
+    } rows[] = {{0, "0"},
+                {7, "7"},
+                {-10, "-10"},
+                {INT64_MAX, "9223372036854775807"},
+                {INT64_MIN, "-9223372036854775808"}};
+    SCOPED(buf_fini) buf b;
+    buf_init(&b, 100);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        buf_clear(&b);
+        assert_int_equal(buf_int(&b, rows[i].value), 0);
+        assert_string_equal(buf_text(&b), rows[i].text);
+    }
+}
+
 static void the_maximum_is_exact(void **state)
 {
     (void)state;
@@ -159,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_empty_buffer_reads_as_empty_text),
         cmocka_unit_test(appends_stay_terminated),
+        cmocka_unit_test(whole_numbers_are_written_in_decimal),
         cmocka_unit_test(the_maximum_is_exact),
         cmocka_unit_test(an_overflow_stays_until_clear),
         cmocka_unit_test(growing_byte_by_byte_keeps_everything),
