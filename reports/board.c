@@ -283,7 +283,10 @@ static board_protocols protocols_of(const board *b, const board_run *run)
             row->facts->correct_protocol != NULL)
             return (board_protocols){row->facts->correct_protocol, row->facts->timing_protocol};
     }
-    return (board_protocols){run->row.correct_protocol, run->row.timing_protocol};
+    if (strcmp(run->row.device, "emu") != 0)
+        return (board_protocols){run->row.correct_protocol, run->row.timing_protocol};
+    SCOPED(scoped_free) char *emulated = xasprintf("%s/emu", run->row.correct_protocol);
+    return (board_protocols){intern_text(b->texts, emulated), NULL};
 }
 
 static int read_tasks(store_tx *tx, board *b, err *e)

@@ -131,6 +131,18 @@ static void put_table(const page *p, columns_id id)
     put_note(p, t); /* below: on a phone figures come first */
 }
 
+static void put_aside(const page *p, void (*put)(const columns_view *v, buf *out))
+{
+    SCOPED(buf_fini) buf text = {0};
+    buf_init(&text, CELL_MAX);
+    put(&p->view, &text);
+    if (text.size == 0)
+        return;
+    buf_puts(p->out, "<p>");
+    html_text(p->out, buf_text(&text));
+    buf_puts(p->out, "</p>\n");
+}
+
 static void put_unranked(const page *p)
 {
     bool any = false;
@@ -357,6 +369,8 @@ static void write_page(const board *b, bool stable, bool is_site, buf *out)
     put_table(&p, COLUMNS_RANKS);
     put_unranked(&p);
     put_table(&p, COLUMNS_SPEED);
+    put_aside(&p, columns_gemm);
+    put_aside(&p, columns_degenerate);
     put_table(&p, COLUMNS_FAST);
     put_table(&p, COLUMNS_PASS);
     put_failures(&p);

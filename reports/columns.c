@@ -373,8 +373,7 @@ static void put_sanitizer(const columns_view *v, size_t entrant, buf *out)
     if (said[BOARD_SANITIZER_CLEAN] + said[BOARD_SANITIZER_FINDING] == 0)
         buf_puts(out, "not run");
     else
-        buf_printf(out, "%zu clean, %zu found, %zu not run", said[BOARD_SANITIZER_CLEAN],
-                   said[BOARD_SANITIZER_FINDING], said[BOARD_SANITIZER_NOT_RUN]);
+        text_sanitizer_counts(out, said);
 }
 
 static void put_same(const columns_view *v, size_t entrant, buf *out)
@@ -401,6 +400,54 @@ static const columns_column checks[] = {
     {"impossible", false, false, false, put_impossible},
     COLUMN_END,
 };
+
+/* ---- problems that stand apart ---- */
+
+static bool any_problem(const board *b, bool (*is)(const problem_row *))
+{
+    for (size_t i = 0; i < b->task_count; i++)
+        if (is(b->tasks[i].problem))
+            return true;
+    return false;
+}
+
+void columns_gemm(const columns_view *v, buf *out)
+{
+    if (!any_problem(v->b, board_is_gemm))
+        return;
+    buf_puts(out, "Problems of category gemm count as correct and in fast_p, and are left out of "
+                  "geomeans, coverage, median, p25, gated and slower. Their own geometric means: ");
+    for (size_t i = 0; i < v->ranks->shown; i++) {
+        const agg *a = agg_of(v, v->ranks->order[i]);
+        buf_puts(out, i > 0 ? ", " : "");
+        columns_name(v, v->ranks->order[i], out);
+        buf_puts(out, " ");
+        text_factor(out, a->gemm_geomean);
+        buf_printf(out, " (n=%zu)", a->gemm_measured);
+    }
+    buf_puts(out, ".");
+    if (board_any_kind(v->b, "emu"))
+        buf_puts(out, " On the emulator their golds run kernels for CUDA cores: the kernels for "
+                      "tensor cores are proven on a GPU only.");
+}
+
+/* Problems that prove little: out of every figure of the board, with figures of their own. */
+void columns_degenerate(const columns_view *v, buf *out)
+{
+    if (!any_problem(v->b, board_is_degenerate))
+        return;
+    buf_puts(out, "Problems of category degenerate are passed by an answer that computes nothing: "
+                  "they are run and shown, and left out of all counts, shares, ranks and means "
+                  "here. Of theirs, correct and certified: ");
+    for (size_t i = 0; i < v->ranks->shown; i++) {
+        const agg *a = agg_of(v, v->ranks->order[i]);
+        buf_puts(out, i > 0 ? ", " : "");
+        columns_name(v, v->ranks->order[i], out);
+        buf_printf(out, " %zu and %zu of %zu", a->degenerate_correct, a->degenerate_certified,
+                   a->degenerate);
+    }
+    buf_puts(out, ".");
+}
 
 /* ---- all ---- */
 

@@ -54,6 +54,10 @@ typedef enum columns_id {
 } columns_id;
 extern const columns_table columns_tables[COLUMNS_COUNT];
 
+/* columns_gemm and columns_degenerate: a paragraph about problems that stand apart, below the speeds; nothing
+ * where there is none. Names in it are foreign words. */
+void columns_gemm(const columns_view *v, buf *out);
+void columns_degenerate(const columns_view *v, buf *out);
 /* columns_name writes an entrant's name, with its run where there are several: foreign words. */
 void columns_name(const columns_view *v, size_t entrant, buf *out);
 /* columns_is_shown: the column belongs on this board. */

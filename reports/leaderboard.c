@@ -307,63 +307,17 @@ static void write_models(const page *p)
     }
 }
 
-static bool has_gemm(const board *b)
+/* A paragraph with foreign words in it. */
+static void put_aside(const page *p, void (*put)(const columns_view *v, buf *out))
 {
-    for (size_t i = 0; i < b->task_count; i++)
-        if (board_is_gemm(b->tasks[i].problem))
-            return true;
-    return false;
-}
-
-/* The GEMM track: out of the columns on speed, with a sentence of its own. */
-static void write_gemm(const page *p)
-{
-    if (!has_gemm(p->b))
+    SCOPED(buf_fini) buf text = {0};
+    buf_init(&text, CELL_MAX);
+    put(&p->view, &text);
+    if (text.size == 0)
         return;
-    buf_puts(p->out,
-             "\nProblems of category `gemm` count as correct and in fast_p, and are left out of "
-             "geomeans, coverage, median, p25, gated and slower. Their own geometric means: ");
-    for (size_t i = 0; i < p->view.ranks->shown; i++) {
-        const agg *a = agg_at(p, i);
-        buf_puts(p->out, i > 0 ? ", " : "");
-        entrant_name(p, entrant_at(p, i));
-        buf_puts(p->out, " ");
-        text_factor(p->out, a->gemm_geomean);
-        buf_printf(p->out, " (n=%zu)", a->gemm_measured);
-    }
-    buf_puts(p->out, ".\n");
-    if (board_any_kind(p->b, "emu"))
-        buf_puts(p->out,
-                 "On the emulator their golds run kernels for CUDA cores: the kernels for tensor "
-                 "cores are proven on a GPU only.\n");
-}
-
-static bool has_degenerate(const board *b)
-{
-    for (size_t i = 0; i < b->task_count; i++)
-        if (board_is_degenerate(b->tasks[i].problem))
-            return true;
-    return false;
-}
-
-/* Problems that prove little: out of every figure above, with figures of their own. */
-static void write_degenerate(const page *p)
-{
-    if (!has_degenerate(p->b))
-        return;
-    buf_puts(
-        p->out,
-        "\nProblems of category `degenerate` are passed by an answer that computes nothing: they "
-        "are run and shown, and left out of all counts, shares, ranks and means here. Of theirs, "
-        "correct and certified: ");
-    for (size_t i = 0; i < p->view.ranks->shown; i++) {
-        const agg *a = agg_at(p, i);
-        buf_puts(p->out, i > 0 ? ", " : "");
-        entrant_name(p, entrant_at(p, i));
-        buf_printf(p->out, " %zu and %zu of %zu", a->degenerate_correct, a->degenerate_certified,
-                   a->degenerate);
-    }
-    buf_puts(p->out, ".\n");
+    buf_puts(p->out, "\n");
+    text_cell(p->out, buf_text(&text));
+    buf_puts(p->out, "\n");
 }
 
 static bool cost_any(const board *b)
@@ -492,8 +446,8 @@ static void write_tasks(const page *p)
 static void write_speed_table(const page *p)
 {
     put_table(p, COLUMNS_SPEED);
-    write_gemm(p);
-    write_degenerate(p);
+    put_aside(p, columns_gemm);
+    put_aside(p, columns_degenerate);
 }
 
 static void write_fast(const page *p)

@@ -21,6 +21,16 @@ enum { DATA_MAX = 64 * 1024 * 1024, CURVE_POINTS = 2000 };
 
 /* ---- what all have ---- */
 
+static void write_protocol(const board *b, buf *out)
+{
+    const board_protocols used = b->runs[0].protocols;
+    gnuplot_text(out, used.timing != NULL ? used.timing : used.correctness);
+    if (used.timing == NULL)
+        buf_puts(out, ", not timed");
+    else if (strcmp(used.timing, "ce-timing-0") == 0)
+        buf_puts(out, ", uncertified");
+}
+
 static void write_heading(const board *b, const char *heading, buf *out)
 {
     const run_row *run = &b->runs[0].row;
@@ -34,9 +44,7 @@ static void write_heading(const board *b, const char *heading, buf *out)
     text_distinct(&devices, b, offsetof(board_facts, device));
     gnuplot_text(out, buf_text(&devices));
     buf_puts(out, " · ");
-    gnuplot_text(out, run->timing_protocol);
-    if (strcmp(run->timing_protocol, "ce-timing-0") == 0)
-        buf_puts(out, ", uncertified");
+    write_protocol(b, out);
     buf_puts(out, run->samples < BOARD_PROVISIONAL_BELOW ? ", provisional\"\n" : "\"\n");
 }
 

@@ -164,6 +164,23 @@ static const char *why_not(const char *state)
     return state + (str_starts(state, begins) ? strlen(begins) : 0);
 }
 
+void text_sanitizer_counts(buf *out, const size_t said[BOARD_SANITIZERS])
+{
+    static const struct {
+        board_sanitizer state;
+        const char *word;
+    } states[] = {{BOARD_SANITIZER_CLEAN, "clean"},
+                  {BOARD_SANITIZER_FINDING, "with a finding"},
+                  {BOARD_SANITIZER_NOT_RUN, "not run"}};
+    const char *gap = "";
+    for (size_t i = 0; i < sizeof states / sizeof states[0]; i++) {
+        if (said[states[i].state] == 0)
+            continue;
+        buf_printf(out, "%s%zu %s", gap, said[states[i].state], states[i].word);
+        gap = ", ";
+    }
+}
+
 void text_sanitizer(buf *out, const board *b)
 {
     size_t said[BOARD_SANITIZERS] = {0}, count = 0;
@@ -181,8 +198,7 @@ void text_sanitizer(buf *out, const board *b)
         buf_puts(out, none);
         return;
     }
-    buf_printf(out, "clean %zu, finding %zu, not run %zu", said[BOARD_SANITIZER_CLEAN],
-               said[BOARD_SANITIZER_FINDING], said[BOARD_SANITIZER_NOT_RUN]);
+    text_sanitizer_counts(out, said);
     for (size_t i = 0; i < count; i++) /* each reason ends with its parenthesis */
         buf_printf(out, "%s%.*s", i > 0 ? "; " : " (", (int)strlen(reasons[i]) - 1, reasons[i]);
     buf_puts(out, count > 0 ? ")" : "");

@@ -39,7 +39,10 @@ void text_distinct(buf *out, const board *b, size_t offset);
 /* text_distinct_plain: the same, not escaped for Markdown. */
 void text_distinct_plain(buf *out, const board *b, size_t offset);
 
-/* text_sanitizer: "clean 3, finding 1, not run 26 (not faster than the baseline; …)" over the board's tasks
+/* text_sanitizer_counts: "1 with a finding, 26 not run": a state that was not met is not named, so that nobody
+ * reads "clean" where no tool said so. */
+void text_sanitizer_counts(buf *out, const size_t said[BOARD_SANITIZERS]);
+/* text_sanitizer: "1 with a finding, 26 not run (not faster than the baseline; …)" over the board's tasks
  * that came to it, with the first reasons; "–" where none did. Not escaped. */
 void text_sanitizer(buf *out, const board *b);
 

@@ -59,7 +59,7 @@ def test_a_finding_replaces_the_outcome_and_silence_is_not_clean(place):
     expect(tasks[GOOD]["sanitizer"] == NOTHING and tasks[BAD]["sanitizer"] == rows[BAD][3], tasks)
     expect(tasks[BAD]["verdict"] is None and tasks[BAD]["speedup"] is None, tasks[BAD])
     expect("kernel.cu:51" in tasks[BAD]["text"], tasks[BAD])
-    expect(board(place).startswith("| compute-sanitizer | clean 0, finding 1, not run 1 (the tools found nothing"), board(place))
+    expect(board(place).startswith("| compute-sanitizer | 1 with a finding, 1 not run (the tools found nothing"), board(place))
     task = place.rows("SELECT id FROM task WHERE kind = 'synthesize' AND problem = ?", GOOD)[0][0]
     shown = place.run("inspect", task, "--json", out=False)
     expect(json.loads(shown.stdout)["result"]["sanitizer"] == NOTHING, shown.stdout)
@@ -72,7 +72,7 @@ def test_what_did_not_look_never_reads_as_clean(place):
     for problem in (GOOD, BAD):
         expect(rows[problem][0] == "ok" and rows[problem][2] > 1, "the rank is kept", rows)
         expect(rows[problem][3].startswith("not run (memcheck: Error: Device not supported"), rows)
-    expect("clean 0, finding 0, not run 2 (memcheck: Error: Device not supported" in board(place), board(place))
+    expect("| 2 not run (memcheck: Error: Device not supported" in board(place), board(place))
 
 
 def test_without_the_tool_it_is_not_run(place):
@@ -80,7 +80,7 @@ def test_without_the_tool_it_is_not_run(place):
     exits(evaluate(place), 0)
     rows = stored(place)
     expect({row[3] for row in rows.values()} == {"not run (no compute-sanitizer on this node)"}, rows)
-    expect("not run 2 (no compute-sanitizer on this node)" in board(place), board(place))
+    expect("| 2 not run (no compute-sanitizer on this node)" in board(place), board(place))
 
 
 if __name__ == "__main__":

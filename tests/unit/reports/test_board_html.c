@@ -105,6 +105,24 @@ static void strangers_write_no_markup(void **state)
     assert_non_null(strstr(buf_text(&page), "&lt;script&gt;"));
 }
 
+static void problems_that_stand_apart_are_explained(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    SCOPED(buf_fini) buf plain = {0};
+    SCOPED(buf_fini) buf page = {0};
+    filled_cuda(f);
+    page_of(f, runs, 1, false, &plain);
+    assert_null(strstr(buf_text(&plain), "degenerate"));
+    assert_null(strstr(buf_text(&plain), "gemm"));
+    fixture_exec(f, "UPDATE problem SET category = 'gemm' WHERE id = 'add'; "
+                    "UPDATE problem SET category = 'degenerate' WHERE id = 'norm'");
+    page_of(f, runs, 1, false, &page);
+    assert_non_null(strstr(buf_text(&page), "Their own geometric means: gold 2.50× (n=1), "));
+    assert_non_null(strstr(buf_text(&page), "passed by an answer that computes nothing"));
+    assert_non_null(strstr(buf_text(&page), "correct and certified: gold 1 and "));
+}
+
 static void a_stable_page_tells_no_run(void **state)
 {
     (void)state;
@@ -123,6 +141,7 @@ int main(void)
         cmocka_unit_test(a_board_is_one_page),
         cmocka_unit_test(tags_are_balanced_and_tables_have_heads),
         cmocka_unit_test(strangers_write_no_markup),
+        cmocka_unit_test(problems_that_stand_apart_are_explained),
         cmocka_unit_test(a_stable_page_tells_no_run),
     };
     return cmocka_run_group_tests_name("board_html", tests, NULL, NULL);

@@ -105,9 +105,32 @@ static void outcomes_carry_their_detail(void **state)
     expect(&out, "wrong(unwritten)");
 }
 
+/* Nobody may read "clean" where no tool said so, not even as "0 clean". */
+static void only_states_that_were_met_are_named(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t said[BOARD_SANITIZERS];
+        const char *text;
+    } rows[] = {
+        {{[BOARD_SANITIZER_NONE] = 4}, ""},
+        {{[BOARD_SANITIZER_NOT_RUN] = 2}, "2 not run"},
+        {{[BOARD_SANITIZER_FINDING] = 1, [BOARD_SANITIZER_NOT_RUN] = 3},
+         "1 with a finding, 3 not run"},
+        {{[BOARD_SANITIZER_CLEAN] = 5}, "5 clean"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        SCOPED(buf_fini) buf out = {0};
+        buf_init(&out, 100);
+        text_sanitizer_counts(&out, rows[i].said);
+        assert_string_equal(buf_text(&out), rows[i].text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(only_states_that_were_met_are_named),
         cmocka_unit_test(missing_numbers_are_a_dash_and_never_zero),
         cmocka_unit_test(numbers_have_the_digits_that_matter),
         cmocka_unit_test(counts_are_grouped_by_thousands),
