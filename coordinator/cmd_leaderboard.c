@@ -60,7 +60,28 @@ static const cli_command command = {
                 "ce-coord leaderboard 01jd --out ce-runs/01jd\n",
     .options = table};
 
-typedef void render_fn(const board *b, bool stable, buf *out);
+typedef int render_fn(const figures *f, bool stable, buf *out, err *e);
+
+static int write_markdown(const figures *f, bool stable, buf *out, err *e)
+{
+    (void)e;
+    leaderboard_write(f, stable, out);
+    return 0;
+}
+
+static int write_html(const figures *f, bool stable, buf *out, err *e)
+{
+    (void)e;
+    board_html_write(f, stable, out);
+    return 0;
+}
+
+static int write_csv(const figures *f, bool stable, buf *out, err *e)
+{
+    (void)e;
+    results_entrants_csv(f, stable, out);
+    return 0;
+}
 
 typedef struct format {
     const char *name;
@@ -68,10 +89,10 @@ typedef struct format {
     render_fn *render;
 } format;
 
-static const format formats[] = {{"md", ".md", leaderboard_write},
+static const format formats[] = {{"md", ".md", write_markdown},
                                  {"json", ".json", results_json},
-                                 {"csv", ".csv", results_entrants_csv},
-                                 {"html", ".html", board_html_write}};
+                                 {"csv", ".csv", write_csv},
+                                 {"html", ".html", write_html}};
 
 enum { FORMATS = sizeof formats / sizeof formats[0] };
 
@@ -112,7 +133,9 @@ static int write_one(const cmd_call *call, const options *o, const format *f, er
         return -1;
     SCOPED(buf_fini) buf text = {0};
     buf_init(&text, TEXT_REPORT_MAX);
-    f->render(b, o->stable, &text);
+    SCOPED(figures_destroy) figures *all = figures_create(b);
+    if (f->render(all, o->stable, &text, e) < 0)
+        return -1;
     return report_print(&text, o->out, e) < 0 ? -1 : CMD_EXIT_COMPLETE;
 }
 

@@ -58,8 +58,8 @@ static int write_board(store *db, const view_ask *ask, buf *out, err *e)
     SCOPED(board_destroy) board *b = board_read(db, &wanted, e);
     if (b == NULL)
         return -1;
-    results_json(b, false, out);
-    return 0;
+    SCOPED(figures_destroy) figures *f = figures_create(b);
+    return results_json(f, false, out, e);
 }
 
 static int write_task(store *db, const view_ask *ask, buf *out, err *e)

@@ -204,9 +204,6 @@ static board_outcome pack_outcome(board *b, const result_row *r, const board_out
         .text = intern_text(texts, r->text),
         .verdict_reason = intern_text(texts, r->verdict_reason),
         .marks = intern_text(texts, r->marks),
-        .modelled = intern_text(texts, r->modelled),
-        .profile = intern_text(texts, r->profile),
-        .lineage = intern_text(texts, r->lineage),
         .sanitizer = intern_text(texts, r->sanitizer),
         .floor_ms = r->floor_ms,
         .wall_ms = r->wall_ms,
@@ -224,8 +221,8 @@ static void pack_row(packing *p, const task_row *task, board_row *row)
         .problem = p->run->problems.rows[p->problem].id,
         .error = intern_text(b->texts, task->error),
         .facts = pack_facts(p, task),
-        .sample = task->sample,
-        .leases = task->leases,
+        .sample = (int32_t)task->sample,
+        .leases = (int32_t)task->leases,
         .state = task->state,
         .outcome = pack_outcome(b, &task->outcome, before),
     };
@@ -234,11 +231,11 @@ static void pack_row(packing *p, const task_row *task, board_row *row)
 static void pack_usage(const usage_row *usage, board_usage *out)
 {
     *out = (board_usage){
-        .attempts = usage->attempts,
-        .calls = usage->calls,
-        .cost_unknown = usage->cost_unknown,
-        .tokens_unknown = usage->tokens_unknown,
-        .unknown_calls = usage->unknown_calls,
+        .attempts = (int32_t)usage->attempts,
+        .calls = (int32_t)usage->calls,
+        .cost_unknown = (int32_t)usage->cost_unknown,
+        .tokens_unknown = (int32_t)usage->tokens_unknown,
+        .unknown_calls = (int32_t)usage->unknown_calls,
         .tokens_in = usage->tokens_in,
         .tokens_out = usage->tokens_out,
         .tokens_cache_read = usage->tokens_cache_read,
@@ -268,7 +265,7 @@ static int pack_fn(void *arg, const score_row *from, err *e)
                       .row = row,
                       .problem = &p->run->problems.rows[p->problem],
                       .usage = &b->usage[b->task_count],
-                      .entrant = entrant};
+                      .entrant = (uint32_t)entrant};
     judge_numbers(t, from, b->texts);
     gain_add(&b->gains[entrant], from->tries, t->speedup);
     b->task_count++;
@@ -328,6 +325,7 @@ static int read_fn(store_tx *tx, void *arg, err *e)
 board *board_read(store *db, const board_ask *ask, err *e)
 {
     board *self = xcalloc(1, sizeof *self);
+    self->db = db;
     self->texts = intern_create();
     reading in = {ask, self};
     if (store_run(db, read_fn, &in, e) < 0)

@@ -2,7 +2,7 @@
  *
  * Purpose:   loads runs with entrants, problems, tasks and usage; decides in one place which numbers may
  *            be shown: times that were scripted (fake) or could not be taken (emu) are NaN with a reason.
- * Ownership: board_read gives an owned object; all rows are borrowed from it.
+ * Ownership: board_read gives an owned object; all rows are borrowed from it. The store must live as long.
  * Threads:   immutable after reading.
  * Errors:    as store/run.h says for names of runs.
  *
@@ -35,7 +35,7 @@ typedef struct board_facts {
 typedef struct board_outcome {
     outcome result;                    /* OUTCOME_NOT_RUN until done */
     const char *stage, *detail, *text; /* as in store/result.h */
-    const char *verdict_reason, *marks, *modelled, *profile, *lineage, *sanitizer;
+    const char *verdict_reason, *marks, *sanitizer;
     double floor_ms, wall_ms, device_ms;
     const hash *source, *plan; /* NULL: none */
 } board_outcome;
@@ -43,14 +43,14 @@ typedef struct board_outcome {
 typedef struct board_row {
     const char *id, *problem, *error;
     const board_facts *facts;
-    int64_t sample, leases;
+    int32_t sample, leases;
     task_state state;
     board_outcome outcome;
 } board_row;
 
 /* As in store/call.h. */
 typedef struct board_usage {
-    int64_t attempts, calls, cost_unknown, tokens_unknown, unknown_calls;
+    int32_t attempts, calls, cost_unknown, tokens_unknown, unknown_calls;
     int64_t tokens_in, tokens_out, tokens_cache_read, tokens_cache_write;
     double cost_usd, unknown_usd, latency_ms;
 } board_usage;
@@ -76,7 +76,7 @@ typedef struct board_task {
     const board_row *row;
     const problem_row *problem;
     const board_usage *usage;
-    size_t entrant;     /* index in board.entrants */
+    uint32_t entrant;   /* index in board.entrants */
     double speedup;     /* NaN with reason */
     const char *reason; /* NULL when there is a speedup */
     double candidate_ms, baseline_ms;
@@ -91,6 +91,8 @@ typedef struct board_entrant {
 } board_entrant;
 
 typedef struct board {
+    store *
+        db; /* it comes from: long texts are asked for when they are written; NULL: there are none */
     board_run *runs;
     size_t run_count;
     board_entrant *entrants;

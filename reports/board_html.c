@@ -12,10 +12,8 @@
 #include "common/xalloc.h"
 #include "reports/claimed.h"
 #include "reports/columns.h"
-#include "reports/grid.h"
 #include "reports/html.h"
 #include "reports/leaderboard.h"
-#include "reports/ranking.h"
 #include "reports/text.h"
 
 enum { CELL_MAX = 64 * 1024 };
@@ -23,6 +21,7 @@ enum { CELL_MAX = 64 * 1024 };
 typedef struct page {
     const board *b;
     columns_view view;
+    const grid *cells;
     buf *out;
     bool is_site; /* links to further pages */
 } page;
@@ -260,7 +259,7 @@ static void put_problem_cell(const page *p, const grid_cell *cell, int64_t sampl
 
 static void put_problems(const page *p)
 {
-    SCOPED(grid_destroy) grid *g = grid_create(p->b);
+    const grid *g = p->cells;
     open_section(p, "problems", "Problems");
     buf_puts(p->out,
              "<p>Median speedup of the correct samples, then the verdict or the outcome; with "
@@ -350,11 +349,11 @@ static void put_facts(const page *p)
 
 /* ---- all ---- */
 
-static void write_page(const board *b, bool stable, bool is_site, buf *out)
+static void write_page(const figures *f, bool stable, bool is_site, buf *out)
 {
-    SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);
-    SCOPED(ranking_destroy) ranking *ranks = ranking_create(b, aggs);
-    const page p = {b, {b, aggs, ranks, stable}, out, is_site};
+    const board *b = f->b;
+    const ranking *ranks = f->ranks;
+    const page p = {b, {b, f->aggs, ranks, stable}, f->cells, out, is_site};
     SCOPED(scoped_free)
     char *title =
         xasprintf("Leaderboard: %s %s", ranks->newest->row.suite, ranks->newest->row.suite_version);
@@ -384,12 +383,12 @@ static void write_page(const board *b, bool stable, bool is_site, buf *out)
     html_close(out);
 }
 
-void board_html_write(const board *b, bool stable, buf *out)
+void board_html_write(const figures *f, bool stable, buf *out)
 {
-    write_page(b, stable, false, out);
+    write_page(f, stable, false, out);
 }
 
-void board_html_site(const board *b, buf *out)
+void board_html_site(const figures *f, buf *out)
 {
-    write_page(b, false, true, out);
+    write_page(f, false, true, out);
 }

@@ -13,11 +13,11 @@
 #include <stdbool.h>
 
 #include "common/buf.h"
-#include "reports/board.h"
+#include "reports/figures.h"
 
 /* `stable` as leaderboard_write. */
-void board_html_write(const board *b, bool stable, buf *out);
+void board_html_write(const figures *f, bool stable, buf *out);
 /* board_html_site is the first page of a site (reports/site.h): problems link to their pages. */
-void board_html_site(const board *b, buf *out);
+void board_html_site(const figures *f, buf *out);
 
 #endif

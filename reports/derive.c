@@ -231,7 +231,7 @@ static int list_fn(store_tx *tx, void *arg, err *e)
         text_cell(l->out, t->row->problem);
         buf_puts(l->out, ", ");
         text_cell(l->out, l->s->b->entrants[t->entrant].row->name);
-        buf_printf(l->out, ", sample %" PRId64 "\n\n", t->row->sample);
+        buf_printf(l->out, ", sample %" PRId32 "\n\n", t->row->sample);
         text_outcome(l->out, t->row);
         buf_printf(l->out, ", task `%s`:", t->row->id);
         put_link(l->out, "problem text", &t->problem->prompt);
@@ -297,7 +297,7 @@ static void put_unscored(const board *b, buf *out)
         text_cell(out, t->row->problem);
         buf_puts(out, ", ");
         text_cell(out, b->entrants[t->entrant].row->name);
-        buf_printf(out, ", sample %" PRId64 ": ", t->row->sample);
+        buf_printf(out, ", sample %" PRId32 ": ", t->row->sample);
         text_outcome(out, t->row);
         buf_puts(out, ": ");
         text_cell(out, t->reason);

@@ -10,11 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/file.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
-#include "reports/agg.h"
-#include "reports/grid.h"
 #include "reports/leaderboard.h"
 #include "reports/plot.h"
 #include "reports/rerun.h"
@@ -250,7 +247,7 @@ static void explain_inconclusive(const page *p, buf *out)
 
 static void put_problems(const page *p, buf *out)
 {
-    SCOPED(grid_destroy) grid *g = grid_create(p->b);
+    const grid *g = p->ask->f->cells;
     buf_puts(out, "\n## Problems\n\nEvery task is in [leaderboard.md](leaderboard.md).\n\n");
     explain_inconclusive(p, out);
     buf_printf(out,
@@ -277,22 +274,22 @@ static void put_plots(const page *p, buf *out)
 static void put_methods(const page *p, buf *out)
 {
     buf_puts(out, "## Methods and environment\n");
-    leaderboard_part_write(p->b, LEADERBOARD_FACTS, out);
+    leaderboard_part_write(p->ask->f, LEADERBOARD_FACTS, out);
 }
 
 static void put_fast(const page *p, buf *out)
 {
-    leaderboard_part_write(p->b, LEADERBOARD_FAST, out);
+    leaderboard_part_write(p->ask->f, LEADERBOARD_FAST, out);
 }
 
 static void put_entrants(const page *p, buf *out)
 {
-    leaderboard_part_write(p->b, LEADERBOARD_ENTRANTS, out);
+    leaderboard_part_write(p->ask->f, LEADERBOARD_ENTRANTS, out);
 }
 
 static void put_speed(const page *p, buf *out)
 {
-    leaderboard_part_write(p->b, LEADERBOARD_SPEED, out);
+    leaderboard_part_write(p->ask->f, LEADERBOARD_SPEED, out);
 }
 
 static void put_cost(const page *p, buf *out)
@@ -309,7 +306,7 @@ static void put_cost(const page *p, buf *out)
     buf_puts(out, ".\n");
     SCOPED(buf_fini) buf stages = {0};
     buf_init(&stages, SECTION_MAX);
-    leaderboard_part_write(p->b, LEADERBOARD_COST, &stages);
+    leaderboard_part_write(p->ask->f, LEADERBOARD_COST, &stages);
     buf_add(out, buf_text(&stages), stages.size);
 }
 
@@ -372,21 +369,15 @@ static void put_limited(const buf *text, size_t max, buf *out)
                    left);
 }
 
-static int put_files(const document_ask *ask, buf *out, err *e)
+static void put_files(const document_ask *ask, buf *out)
 {
     SCOPED(buf_fini) buf list = {0};
     buf_init(&list, DOCUMENT_MAX);
-    for (const char *const *at = ask->files; *at != NULL; at++) {
-        char hex[HASH_HEX];
-        hash content;
-        int64_t size;
-        SCOPED(scoped_free) char *path = file_join(ask->folder, *at);
-        if (hash_of_file(path, &content, &size, e) < 0)
-            return -1;
-        hash_hex(&content, hex);
-        buf_printf(&list, "%s  %s\n", hex, *at);
-    }
     char hex[HASH_HEX];
+    for (size_t i = 0; i < ask->file_count; i++) {
+        hash_hex(&ask->files[i].content, hex);
+        buf_printf(&list, "%s  %s\n", hex, ask->files[i].name);
+    }
     const hash all = hash_of_text(buf_text(&list));
     hash_hex(&all, hex);
     buf_printf(
@@ -394,18 +385,17 @@ static int put_files(const document_ask *ask, buf *out, err *e)
         "\n## Manifest\n\nSHA-256 of the files beside this page (`sha256sum -c`); pictures are "
         "drawn from the data.\n\n```\n%s```\n\nManifest hash: `%s`\n",
         buf_text(&list), hex);
-    return 0;
 }
 
-int document_write(const document_ask *ask, buf *out, err *e)
+void document_write(const document_ask *ask, buf *out)
 {
-    SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(ask->b);
-    const page p = {ask, ask->b, &ask->b->runs[0], aggs};
+    const board *b = ask->f->b;
+    const page p = {ask, b, &b->runs[0], ask->f->aggs};
     for (size_t i = 0; i < sizeof sections / sizeof sections[0]; i++) {
         SCOPED(buf_fini) buf text = {0};
         buf_init(&text, SECTION_MAX);
         sections[i].put(&p, &text);
         put_limited(&text, sections[i].max, out);
     }
-    return put_files(ask, out, e);
+    put_files(ask, out);
 }

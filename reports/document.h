@@ -12,19 +12,26 @@
 #define CE_REPORTS_DOCUMENT_H
 
 #include "common/buf.h"
-#include "reports/board.h"
+#include "common/hash.h"
+#include "reports/figures.h"
 #include "reports/regress.h"
 
 enum { DOCUMENT_MAX = 64 * 1024 };
 
+/* A file beside the page. */
+typedef struct document_file {
+    const char *name;
+    hash content;
+} document_file;
+
 typedef struct document_ask {
-    const board *b;           /* one run */
-    const board *before;      /* that it is held against, or NULL */
-    const regress *changes;   /* of the two; NULL without `before` */
-    const char *folder;       /* where the files below lie */
-    const char *const *files; /* NULL-ended */
+    const figures *f;       /* of one run */
+    const board *before;    /* that it is held against, or NULL */
+    const regress *changes; /* of the two; NULL without `before` */
+    const document_file *files;
+    size_t file_count;
 } document_ask;
 
-int document_write(const document_ask *ask, buf *out, err *e);
+void document_write(const document_ask *ask, buf *out);
 
 #endif

@@ -177,7 +177,8 @@ int evidence_document(const char *folder, buf *out, err *e)
     if (file_read(missing, out, e) < 0)
         return -1;
     buf_puts(out, "\n");
-    leaderboard_write(b, false, out);
+    SCOPED(figures_destroy) figures *f = figures_create(b);
+    leaderboard_write(f, false, out);
     return 0;
 }
 

@@ -17,7 +17,7 @@
 #include "common/scoped.h"
 #include "common/xalloc.h"
 #include "reports/inspect.h"
-#include "reports/ranking.h"
+#include "reports/figures.h"
 #include "reports/rerun.h"
 #include "reports/text.h"
 #include "store/artifact.h"
@@ -382,14 +382,14 @@ int export_task(store *db, const export_ask *ask, err *e)
 /* A badge claims no more than the board: without a rank it is grey and says so. */
 void export_badge(const board *b, buf *out)
 {
-    SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);
-    SCOPED(ranking_destroy) ranking *ranks = ranking_create(b, aggs);
+    SCOPED(figures_destroy) figures *f = figures_create(b);
+    const ranking *ranks = f->ranks;
     SCOPED(buf_fini) buf message = {0};
     buf_init(&message, PIECE_MAX);
     size_t best = ranks->order[0];
     for (size_t i = 0; i < ranks->count && ranks->rows[best].is_human; i++)
         best = ranks->order[i];
-    const agg *a = &aggs->rows[best];
+    const agg *a = &f->aggs->rows[best];
     const bool ranked = ranks->rows[best].unranked == NULL && !ranks->rows[best].is_human;
     buf_printf(&message, "%s: ", b->entrants[best].row->name);
     text_share(&message, a->correct, a->declared);

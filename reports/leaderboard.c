@@ -8,10 +8,8 @@
 #include <string.h>
 
 #include "common/scoped.h"
-#include "reports/agg.h"
 #include "reports/claimed.h"
 #include "reports/columns.h"
-#include "reports/ranking.h"
 #include "reports/text.h"
 
 enum { CELL_MAX = 64 * 1024 };
@@ -415,7 +413,9 @@ static void write_task(const page *p, const board_task *t)
     text_cell(out, t->row->problem);
     buf_puts(out, " | ");
     entrant_name(p, t->entrant);
-    buf_printf(out, " | %" PRId64 " | ", t->row->sample);
+    buf_puts(out, " | ");
+    buf_int(out, t->row->sample);
+    buf_puts(out, " | ");
     text_outcome(out, t->row);
     buf_puts(out, " | ");
     write_speed(out, t);
@@ -425,7 +425,11 @@ static void write_task(const page *p, const board_task *t)
     text_ms(out, t->baseline_ms);
     buf_puts(out, " | ");
     text_cell(out, isnan(t->baseline_ms) ? NULL : t->row->facts->baseline_mode);
-    buf_printf(out, " | %" PRId64 " | %" PRId64 " | ", t->usage->attempts, t->usage->calls);
+    buf_puts(out, " | ");
+    buf_int(out, t->usage->attempts);
+    buf_puts(out, " | ");
+    buf_int(out, t->usage->calls);
+    buf_puts(out, " | ");
     text_cell(out, t->reason != NULL ? t->reason : "");
     buf_puts(out, " |\n");
 }
@@ -463,24 +467,27 @@ static void write_cost(const page *p)
     write_spend(p);
 }
 
-void leaderboard_part_write(const board *b, leaderboard_part part, buf *out)
+static page page_of(const figures *f, bool stable, buf *out)
+{
+    return (page){f->b, {f->b, f->aggs, f->ranks, stable}, stable, out};
+}
+
+void leaderboard_part_write(const figures *f, leaderboard_part part, buf *out)
 {
     static void (*const parts[])(const page *) = {[LEADERBOARD_FACTS] = write_facts,
                                                   [LEADERBOARD_ENTRANTS] = write_entrants,
                                                   [LEADERBOARD_SPEED] = write_speed_table,
                                                   [LEADERBOARD_COST] = write_spend,
                                                   [LEADERBOARD_FAST] = write_fast};
-    SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);
-    SCOPED(ranking_destroy) ranking *ranks = ranking_create(b, aggs);
-    const page p = {b, {b, aggs, ranks, false}, false, out};
+    const page p = page_of(f, false, out);
     parts[part](&p);
 }
 
-void leaderboard_write(const board *b, bool stable, buf *out)
+void leaderboard_write(const figures *f, bool stable, buf *out)
 {
-    SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);
-    SCOPED(ranking_destroy) ranking *ranks = ranking_create(b, aggs);
-    const page p = {b, {b, aggs, ranks, stable}, stable, out};
+    const board *b = f->b;
+    const ranking *ranks = f->ranks;
+    const page p = page_of(f, stable, out);
     buf_puts(out, "# Leaderboard: ");
     text_cell(out, ranks->newest->row.suite);
     buf_puts(out, " ");

@@ -13,11 +13,11 @@
 #include <stdbool.h>
 
 #include "common/buf.h"
-#include "reports/board.h"
+#include "reports/figures.h"
 
 /* leaderboard_write: `stable` omits run ids, seeds, dates, durations and the command, so that equal outcomes
  * give equal bytes. */
-void leaderboard_write(const board *b, bool stable, buf *out);
+void leaderboard_write(const figures *f, bool stable, buf *out);
 /* leaderboard_part_write appends one section, beginning with its heading where it has one; sections that have
  * nothing to say are empty. */
 typedef enum leaderboard_part {
@@ -27,7 +27,7 @@ typedef enum leaderboard_part {
     LEADERBOARD_COST,
     LEADERBOARD_FAST
 } leaderboard_part;
-void leaderboard_part_write(const board *b, leaderboard_part part, buf *out);
+void leaderboard_part_write(const figures *f, leaderboard_part part, buf *out);
 /* leaderboard_claims appends the sentences that say what the numbers are worth, one a line, each after
  * `prefix`. */
 void leaderboard_claims(const board *b, const char *prefix, buf *out);

@@ -13,7 +13,8 @@
 #include "reports/plot_data.h"
 
 typedef struct plot {
-    const char *name; /* of the template, the picture and the data: speedup.gp, .svg, .dat */
+    const char *name;    /* of the template and the picture: speedup.gp, speedup.svg */
+    const char *numbers; /* of the file with its data: speedup.dat */
     void (*data)(const plot_input *in, buf *out);
     const char *alt;
 } plot;

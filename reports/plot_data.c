@@ -11,9 +11,7 @@
 #include "common/scoped.h"
 #include "common/stats.h"
 #include "common/xalloc.h"
-#include "reports/agg.h"
 #include "reports/gnuplot.h"
-#include "reports/grid.h"
 #include "reports/text.h"
 #include "store/history.h"
 
@@ -163,8 +161,8 @@ static group *groups_of(const grid *g)
 
 void plot_data_speedup(const plot_input *in, buf *out)
 {
-    const board *b = in->b;
-    SCOPED(grid_destroy) grid *g = grid_create(b);
+    const board *b = in->f->b;
+    const grid *g = in->f->cells;
     SCOPED(scoped_free) group *groups = groups_of(g);
     SCOPED(blocks_fini) blocks d;
     blocks_init(&d);
@@ -225,8 +223,8 @@ static void add_curve(const board *b, size_t entrant, size_t declared, double *h
 
 void plot_data_fast(const plot_input *in, buf *out)
 {
-    const board *b = in->b;
-    SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);
+    const board *b = in->f->b;
+    const agg_list *aggs = in->f->aggs;
     double high = 4;
     bool any = false;
     write_heading(b, "Share of tasks that are correct and more than p times as fast", out);
@@ -253,8 +251,8 @@ static cell_kind kind_of(const grid_cell *cell)
 
 void plot_data_heatmap(const plot_input *in, buf *out)
 {
-    const board *b = in->b;
-    SCOPED(grid_destroy) grid *g = grid_create(b);
+    const board *b = in->f->b;
+    const grid *g = in->f->cells;
     SCOPED(buf_fini) buf cells = {0};
     SCOPED(buf_fini) buf problems = {0};
     buf_init(&cells, DATA_MAX);
@@ -316,8 +314,8 @@ static void add_fates(const agg *a, size_t entrant, buf *boxes)
 
 void plot_data_failures(const plot_input *in, buf *out)
 {
-    const board *b = in->b;
-    SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);
+    const board *b = in->f->b;
+    const agg_list *aggs = in->f->aggs;
     SCOPED(buf_fini) buf boxes = {0};
     buf_init(&boxes, DATA_MAX);
     for (size_t e = 0; e < b->entrant_count; e++)
@@ -371,8 +369,8 @@ static void add_unknown(buf *unknown, const board *b, size_t entrant)
 
 void plot_data_cost(const plot_input *in, buf *out)
 {
-    const board *b = in->b;
-    SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);
+    const board *b = in->f->b;
+    const agg_list *aggs = in->f->aggs;
     SCOPED(buf_fini) buf points = {0};
     SCOPED(buf_fini) buf unknown = {0};
     SCOPED(scoped_free) offer *offers = xcalloc(b->entrant_count + 1, sizeof *offers);
@@ -442,7 +440,7 @@ static void add_roof(roofs *r, const board_task *tasks, size_t count)
     if (n == 0)
         return;
     const double candidate = stats_median(mine, n), baseline = stats_median(theirs, n);
-    buf_printf(&r->points, "%zu %.9g %.9g \"", tasks->entrant + 1, floor_ms, candidate);
+    buf_printf(&r->points, "%u %.9g %.9g \"", tasks->entrant + 1, floor_ms, candidate);
     gnuplot_text(&r->points, tasks->row->problem);
     buf_puts(&r->points, "\"\n");
     buf_printf(&r->baselines, "%.9g %.9g\n", floor_ms, baseline);
@@ -453,7 +451,7 @@ static void add_roof(roofs *r, const board_task *tasks, size_t count)
 
 void plot_data_roofline(const plot_input *in, buf *out)
 {
-    const board *b = in->b;
+    const board *b = in->f->b;
     roofs r = {.low = 0.01, .high = 0.1};
     buf_init(&r.points, DATA_MAX);
     buf_init(&r.baselines, DATA_MAX);
@@ -474,7 +472,7 @@ void plot_data_roofline(const plot_input *in, buf *out)
 
 void plot_data_gain(const plot_input *in, buf *out)
 {
-    const board *b = in->b;
+    const board *b = in->f->b;
     size_t tries = 0, timed = 0;
     double high = 1.1;
     for (size_t e = 0; e < b->entrant_count; e++) {
@@ -556,7 +554,7 @@ static bool is_of(const history_row *row, const board *b, size_t entrant)
 
 void plot_data_trend(const plot_input *in, buf *out)
 {
-    const board *b = in->b;
+    const board *b = in->f->b;
     const size_t count = in->earlier != NULL ? in->earlier->count : 0;
     const int64_t last = b->runs[0].row.created_ms;
     double high = 2;

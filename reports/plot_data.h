@@ -11,12 +11,12 @@
 #define CE_REPORTS_PLOT_DATA_H
 
 #include "common/buf.h"
-#include "reports/board.h"
+#include "reports/figures.h"
 
 struct history_list;
 
 typedef struct plot_input {
-    const board *b;
+    const figures *f;
     const struct history_list *earlier; /* for the trend; NULL: nothing is known */
 } plot_input;
 

@@ -13,7 +13,6 @@
 #include "common/stats.h"
 #include "common/str.h"
 #include "common/xalloc.h"
-#include "reports/grid.h"
 
 /* Of the bootstrap: the same board gives the same intervals. */
 static const uint64_t seed = 20261130;
@@ -22,7 +21,7 @@ typedef struct making {
     const board *b;
     const agg_list *aggs;
     ranking *out;
-    grid *g;       /* problems of all runs */
+    const grid *g; /* problems of all runs */
     size_t *place; /* of each among the problems of the board; NOWHERE: of those apart only */
 } making;
 
@@ -438,21 +437,19 @@ static void put_in_order(making *m)
 
 /* ---- public ---- */
 
-ranking *ranking_create(const board *b, const agg_list *aggs)
+ranking *ranking_create(const board *b, const agg_list *aggs, const grid *cells)
 {
     ranking *self = xcalloc(1, sizeof *self);
-    making m = {.b = b, .aggs = aggs, .out = self};
+    making m = {.b = b, .aggs = aggs, .out = self, .g = cells};
     self->count = b->entrant_count;
     self->rows = xcalloc(self->count + 1, sizeof *self->rows);
     self->order = xcalloc(self->count + 1, sizeof *self->order);
     self->newest = newest_run(b);
-    m.g = grid_create(b);
     judge_rows(&m);
     limit_rows(self);
     give_ranks(&m);
     find_common(&m);
     put_in_order(&m);
-    grid_destroy(&m.g);
     free(m.place);
     return self;
 }

@@ -20,6 +20,7 @@
 #include "common/versus.h"
 #include "reports/agg.h"
 #include "reports/board.h"
+#include "reports/grid.h"
 
 typedef struct ranking_row {
     bool is_apart;  /* measured otherwise: not on this board */
@@ -43,8 +44,9 @@ typedef struct ranking {
     const board_run *newest; /* what the board is of */
 } ranking;
 
-/* ranking_create: `aggs` of the same board; only the lines inside a shared rank are ordered by them. */
-ranking *ranking_create(const board *b, const agg_list *aggs);
+/* ranking_create: `aggs` and `cells` of the same board; only the lines inside a shared rank are ordered by the
+ * former. */
+ranking *ranking_create(const board *b, const agg_list *aggs, const grid *cells);
 void ranking_destroy(ranking **self);
 
 #endif

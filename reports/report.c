@@ -4,6 +4,7 @@
 #include "reports/report.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -24,23 +25,50 @@
 
 enum { PIECE_MAX = 4 * 1024 * 1024 };
 
-typedef void render_fn(const board *b, bool stable, buf *out);
+typedef int render_fn(const figures *f, buf *out, err *e);
 
-static void entrants_write(const board *b, bool stable, buf *out)
+static int markdown_write(const figures *f, buf *out, err *e)
 {
-    (void)stable;
-    rerun_entrants(&b->runs[0].row, out);
+    (void)e;
+    leaderboard_write(f, false, out);
+    return 0;
+}
+
+static int html_write(const figures *f, buf *out, err *e)
+{
+    (void)e;
+    board_html_write(f, false, out);
+    return 0;
+}
+
+static int json_write(const figures *f, buf *out, err *e)
+{
+    return results_json(f, false, out, e);
+}
+
+static int csv_write(const figures *f, buf *out, err *e)
+{
+    (void)e;
+    results_csv(f, false, out);
+    return 0;
+}
+
+static int entrants_write(const figures *f, buf *out, err *e)
+{
+    (void)e;
+    rerun_entrants(&f->b->runs[0].row, out);
+    return 0;
 }
 
 static const struct {
     const char *name;
     render_fn *render;
 } files[] = {
-    {"leaderboard.md", leaderboard_write}, {"leaderboard.html", board_html_write},
-    {"results.json", results_json},        {"results.csv", results_csv},
+    {"leaderboard.md", markdown_write}, {"leaderboard.html", html_write},
+    {"results.json", json_write},       {"results.csv", csv_write},
     {"entrants.json", entrants_write},
 };
-enum { FILES = sizeof files / sizeof files[0] };
+enum { FILES = sizeof files / sizeof files[0], LARGEST = 2 };
 
 int report_print(const struct buf *text, const char *path, err *e)
 {
@@ -69,10 +97,12 @@ static int forget(const char *folder, const char *name, err *e)
 
 /* What is written, and where. */
 typedef struct order {
-    const board *b, *before; /* before: NULL without */
+    const figures *f;
+    const board *before; /* NULL without */
     history_list earlier;
     const char *folder;
     bool png;
+    document_file made[FILES + PLOT_COUNT]; /* in the order of the page */
 } order;
 
 /* A picture of an earlier time must not stand beside newer data. */
@@ -88,24 +118,25 @@ static int write_picture(const order *o, const plot *which, const buf *data, boo
 }
 
 /* write_plot writes the data in any case. `missing` remembers the first reason for no picture. */
-static int write_plot(const order *o, const plot *which, err *missing, err *e)
+static int write_plot(order *o, size_t index, err *missing, err *e)
 {
-    SCOPED(scoped_free) char *numbers = xasprintf("%s.dat", which->name);
+    const plot *which = &plots[index];
     SCOPED(buf_fini) buf data = {0};
-    const plot_input in = {o->b, &o->earlier};
+    const plot_input in = {o->f, &o->earlier};
     buf_init(&data, TEXT_REPORT_MAX);
     which->data(&in, &data);
-    if (write_file(o->folder, numbers, &data, e) < 0 ||
+    o->made[FILES + index] = (document_file){which->numbers, hash_of(buf_text(&data), data.size)};
+    if (write_file(o->folder, which->numbers, &data, e) < 0 ||
         write_picture(o, which, &data, false, missing, e) < 0)
         return -1;
     return o->png ? write_picture(o, which, &data, true, missing, e) : 0;
 }
 
-static int write_plots(const order *o, err *e)
+static int write_plots(order *o, err *e)
 {
     err missing = {.code = ERR_NONE};
     for (size_t i = 0; i < PLOT_COUNT; i++)
-        if (write_plot(o, &plots[i], &missing, e) < 0)
+        if (write_plot(o, i, &missing, e) < 0)
             return -1;
     if (missing.code != ERR_NONE)
         fprintf(stderr,
@@ -115,48 +146,87 @@ static int write_plots(const order *o, err *e)
 }
 
 /* A piece at a time: a million results are more text than should be in memory. */
-static int render_file(const board *b, const char *name, render_fn *render, const char *folder,
-                       err *e)
+static int render_file(const figures *f, const char *path, render_fn *render, err *e)
 {
-    SCOPED(scoped_free) char *path = file_join(folder, name);
     SCOPED(file_out_destroy) file_out *out = file_out_create(path, e);
     SCOPED(buf_fini) buf text = {0};
     if (out == NULL)
         return -1;
     buf_init_drain(&text, PIECE_MAX, file_out_add, out);
-    render(b, false, &text);
+    if (render(f, &text, e) < 0)
+        return -1;
     bool written = file_out_add(out, buf_text(&text), text.size) == 0;
     if (written && text.overflow)
         return err_set(e, ERR_LIMIT, "%s: a line is larger than %d bytes", path, PIECE_MAX);
     return file_out_commit(out, e);
 }
 
-static int write_page(const board *b, const board *before, const char *folder, err *e)
+static int make_file(order *o, size_t index, err *e)
 {
-    char *names[FILES + PLOT_COUNT + 1] = {NULL};
-    for (size_t i = 0; i < FILES; i++)
-        names[i] = xstrdup(files[i].name);
-    for (size_t i = 0; i < PLOT_COUNT; i++)
-        names[FILES + i] = xasprintf("%s.dat", plots[i].name);
-    const regress_ask held = {.now = b, .before = before, .rules = &gate_defaults};
-    SCOPED(regress_destroy) regress *changes = before != NULL ? regress_create(&held, e) : NULL;
-    SCOPED(buf_fini) buf page = {0};
-    buf_init(&page, TEXT_REPORT_MAX);
-    const document_ask ask = {b, before, changes, folder, (const char *const *)names};
-    int rc = before != NULL && changes == NULL ? -1 : document_write(&ask, &page, e);
-    for (size_t i = 0; i < FILES + PLOT_COUNT; i++)
-        free(names[i]);
-    return rc < 0 ? -1 : write_file(folder, "report.md", &page, e);
+    int64_t size;
+    SCOPED(scoped_free) char *path = file_join(o->folder, files[index].name);
+    o->made[index].name = files[index].name;
+    if (render_file(o->f, path, files[index].render, e) < 0)
+        return -1;
+    return hash_of_file(path, &o->made[index].content, &size, e);
 }
 
-static int write_all(const order *o, err *e)
+/* The largest file takes as long as all others: it is written beside them. */
+typedef struct aside {
+    order *o;
+    int rc;
+    err why;
+} aside;
+
+static void *write_aside(void *arg)
 {
+    aside *self = arg;
+    self->rc = make_file(self->o, LARGEST, &self->why);
+    return NULL;
+}
+
+static int write_rest(order *o, err *e)
+{
+    for (size_t i = 0; i < FILES; i++)
+        if (i != LARGEST && make_file(o, i, e) < 0)
+            return -1;
+    return write_plots(o, e);
+}
+
+static int write_page(const order *o, err *e)
+{
+    const regress_ask held = {.now = o->f->b, .before = o->before, .rules = &gate_defaults};
+    SCOPED(regress_destroy)
+    regress *changes = o->before != NULL ? regress_create(&held, e) : NULL;
+    SCOPED(buf_fini) buf page = {0};
+    buf_init(&page, TEXT_REPORT_MAX);
+    if (o->before != NULL && changes == NULL)
+        return -1;
+    const document_ask ask = {o->f, o->before, changes, o->made, FILES + PLOT_COUNT};
+    document_write(&ask, &page);
+    return write_file(o->folder, "report.md", &page, e);
+}
+
+static int write_all(order *o, err *e)
+{
+    pthread_t thread;
+    aside largest = {.o = o};
     if (file_mkdirs(o->folder, e) < 0)
         return -1;
-    for (size_t i = 0; i < FILES; i++)
-        if (render_file(o->b, files[i].name, files[i].render, o->folder, e) < 0)
-            return -1;
-    return write_plots(o, e) < 0 ? -1 : write_page(o->b, o->before, o->folder, e);
+    const bool apart = pthread_create(&thread, NULL, write_aside, &largest) == 0;
+    if (!apart)
+        write_aside(&largest);
+    const int rc = write_rest(o, e);
+    if (apart)
+        pthread_join(thread, NULL);
+    if (rc < 0)
+        return -1;
+    if (largest.rc < 0) {
+        if (e != NULL)
+            *e = largest.why;
+        return -1;
+    }
+    return write_page(o, e);
 }
 
 /* ---- earlier nights ---- */
@@ -164,10 +234,11 @@ static int write_all(const order *o, err *e)
 static int earlier_fn(store_tx *tx, void *arg, err *e)
 {
     order *o = arg;
-    const board_run *run = &o->b->runs[0];
+    const board *b = o->f->b;
+    const board_run *run = &b->runs[0];
     const history_ask ask = {
         .run = run->row.id,
-        .device = o->b->facts_count > 0 ? o->b->facts[0]->device : NULL,
+        .device = b->facts_count > 0 ? b->facts[0]->device : NULL,
         .correctness = run->protocols.correctness,
         .timing = run->protocols.timing,
     };
@@ -183,7 +254,8 @@ int report_write_all(struct store *db, const report_ask *ask, const char *out_di
     board *before = b != NULL && ask->against != NULL ? board_read(db, &theirs, e) : NULL;
     if (b == NULL || (ask->against != NULL && before == NULL))
         return -1;
-    order o = {.b = b, .before = before, .folder = out_dir, .png = ask->png};
+    SCOPED(figures_destroy) figures *f = figures_create(b);
+    order o = {.f = f, .before = before, .folder = out_dir, .png = ask->png};
     int rc = store_run(db, earlier_fn, &o, e) < 0 ? -1 : write_all(&o, e);
     history_list_fini(&o.earlier);
     return rc;

@@ -11,11 +11,10 @@
 #include "common/json.h"
 #include "common/json_out.h"
 #include "common/scoped.h"
-#include "reports/agg.h"
 #include "reports/claimed.h"
-#include "reports/ranking.h"
+#include "store/detail.h"
 
-enum { CSV_DIGITS = 9 };
+enum { CSV_DIGITS = 9, BATCH_MAX = 512 };
 
 /* ---- JSON ---- */
 
@@ -309,13 +308,14 @@ static void out_hash(json_out *o, const char *key, const hash *value)
     json_out_str(o, key, value != NULL ? hex : NULL);
 }
 
-/* What the emulator counted, CUPTI told and attempts gained is JSON already. */
-static void out_tree(json_out *o, const char *key, const char *text)
-{
-    SCOPED(json_destroy) json *value = text != NULL ? parsed(text) : json_new_null();
-    SCOPED(scoped_free) char *line = json_dump(value);
-    json_out_raw(o, key, line);
-}
+/* What is written of a task; the details are JSON already: what the emulator counted, what CUPTI told, what each
+ * attempt gained. */
+typedef struct telling {
+    const board *b;
+    const board_task *t;
+    const detail_row *details;
+    bool stable;
+} telling;
 
 static void out_speed(json_out *o, const board_task *t)
 {
@@ -330,29 +330,31 @@ static void out_speed(json_out *o, const board_task *t)
     json_out_real(o, "cost_usd", t->usage->cost_usd);
 }
 
-static void out_outcome(json_out *o, const board *b, const board_task *t, bool stable)
+static void out_outcome(json_out *o, const telling *of)
 {
+    const board_task *t = of->t;
+    const bool stable = of->stable;
     const board_outcome *r = &t->row->outcome;
     const bool done = t->row->state == TASK_DONE;
     json_out_str(o, "detail", r->detail);
     if (!stable)
         json_out_real(o, "device_ms", r->device_ms);
-    json_out_str(o, "entrant", b->entrants[t->entrant].row->name);
+    json_out_str(o, "entrant", of->b->entrants[t->entrant].row->name);
     json_out_real(o, "floor_ms", t->verdict != NULL ? r->floor_ms : (double)NAN);
     if (!stable)
         json_out_int(o, "leases", t->row->leases);
     if (!stable)
-        out_tree(o, "lineage", r->lineage);
+        json_out_raw(o, "lineage", of->details->lineage);
     json_out_real(o, "margin", t->margin);
     json_out_str(o, "marks", r->marks);
-    out_tree(o, "modelled", r->modelled);
+    json_out_raw(o, "modelled", of->details->modelled);
     if (!stable)
         json_out_str(o, "node", t->row->facts->node);
     json_out_str(o, "outcome", done ? outcome_name(r->result) : NULL);
     out_hash(o, "plan", r->plan);
     json_out_str(o, "problem", t->row->problem);
     if (!stable)
-        out_tree(o, "profile", r->profile);
+        json_out_raw(o, "profile", of->details->profile);
     json_out_str(o, "reason", t->reason);
 }
 
@@ -380,13 +382,13 @@ static void out_rest(json_out *o, const board_task *t, bool stable)
         json_out_real(o, "wall_ms", r->wall_ms);
 }
 
-static void out_task(const board *b, const board_task *t, bool stable, buf *out)
+static void out_task(const telling *of, buf *out)
 {
     json_out o = json_out_open(out);
-    json_out_int(&o, "attempts", t->usage->attempts);
-    out_speed(&o, t);
-    out_outcome(&o, b, t, stable);
-    out_rest(&o, t, stable);
+    json_out_int(&o, "attempts", of->t->usage->attempts);
+    out_speed(&o, of->t);
+    out_outcome(&o, of);
+    out_rest(&o, of->t, of->stable);
     json_out_close(&o);
 }
 
@@ -419,15 +421,59 @@ static void write_runs(const board *b, bool stable, buf *out)
     write_member(out, "runs", &runs);
 }
 
-/* Tasks are written one by one, one a line: there may be a million. */
-static void write_tasks(const board *b, bool stable, buf *out)
+/* Tasks of which the details are read together, so that the store is never busy for long. */
+typedef struct batch {
+    const board *b;
+    size_t first, count;
+    bool stable;
+    buf *out;
+} batch;
+
+static int batch_task(void *arg, size_t index, const detail_row *details, err *e)
+{
+    (void)e;
+    const batch *now = arg;
+    const size_t place = now->first + index;
+    const telling of = {now->b, &now->b->tasks[place], details, now->stable};
+    buf_puts(now->out, place > 0 ? ",\n    " : "\n    ");
+    out_task(&of, now->out);
+    return 0;
+}
+
+static int batch_fn(store_tx *tx, void *arg, err *e)
+{
+    const batch *now = arg;
+    const char *ids[BATCH_MAX];
+    for (size_t i = 0; i < now->count; i++) {
+        const board_row *row = now->b->tasks[now->first + i].row;
+        ids[i] =
+            row->state == TASK_DONE ? row->id : NULL; /* what came later is not of this board */
+    }
+    return detail_each(tx, ids, now->count, batch_task, arg, e);
+}
+
+static int write_batch(batch *now, err *e)
+{
+    static const detail_row none = {"null", "null", "null"};
+    if (now->b->db != NULL)
+        return store_run(now->b->db, batch_fn, now, e);
+    for (size_t i = 0; i < now->count; i++)
+        batch_task(now, i, &none, e);
+    return 0;
+}
+
+/* One a line: there may be a million. */
+static int write_tasks(const board *b, bool stable, buf *out, err *e)
 {
     buf_puts(out, "  \"tasks\": [");
-    for (size_t i = 0; i < b->task_count; i++) {
-        buf_puts(out, i > 0 ? ",\n    " : "\n    ");
-        out_task(b, &b->tasks[i], stable, out);
+    for (size_t i = 0; i < b->task_count; i += BATCH_MAX) {
+        const size_t left = b->task_count - i;
+        batch now = {b, i, left < BATCH_MAX ? left : BATCH_MAX, stable, out};
+        if (write_batch(&now, e) < 0)
+            return -1;
     }
     buf_puts(out, b->task_count > 0 ? "\n  ]\n}\n" : "]\n}\n");
+    return 0;
 }
 
 /* What ranks and the common set stand on. */
@@ -444,21 +490,20 @@ static json *ranking_json(const ranking *ranks)
     return out;
 }
 
-void results_json(const board *b, bool stable, buf *out)
+int results_json(const figures *f, bool stable, buf *out, err *e)
 {
-    SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);
-    SCOPED(ranking_destroy) ranking *ranks = ranking_create(b, aggs);
+    const board *b = f->b;
     buf_puts(out, "{\n");
     write_runs(b, stable, out);
-    json *about = ranking_json(ranks);
+    json *about = ranking_json(f->ranks);
     write_member(out, "ranking", &about);
-    json *entrants = entrants_json(b, aggs, ranks, stable);
+    json *entrants = entrants_json(b, f->aggs, f->ranks, stable);
     write_member(out, "entrants", &entrants);
     if (b->claims.count > 0) {
         json *claimed = claimed_json(b->claims.rows, b->claims.count);
         write_member(out, "claimed", &claimed);
     }
-    write_tasks(b, stable, out);
+    return write_tasks(b, stable, out, e);
 }
 
 /* ---- CSV ---- */
@@ -545,8 +590,9 @@ static void csv_task(buf *out, const board *b, const board_task *t, bool stable)
     buf_puts(out, "\r\n");
 }
 
-void results_csv(const board *b, bool stable, buf *out)
+void results_csv(const figures *f, bool stable, buf *out)
 {
+    const board *b = f->b;
     buf_puts(out, "problem,category,entrant,sample,state,outcome,detail,stage,speedup,reason,"
                   "verdict,ci_low,ci_high,margin,"
                   "candidate_ms,baseline_ms,baseline_mode,marks,attempts,calls,cost_usd,"
@@ -647,10 +693,11 @@ static void csv_entrant(const board *b, const agg *a, size_t index, bool stable,
     buf_puts(out, "\r\n");
 }
 
-void results_entrants_csv(const board *b, bool stable, buf *out)
+void results_entrants_csv(const figures *f, bool stable, buf *out)
 {
-    SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);
-    SCOPED(ranking_destroy) ranking *ranks = ranking_create(b, aggs);
+    const board *b = f->b;
+    const agg_list *aggs = f->aggs;
+    const ranking *ranks = f->ranks;
     csv_heads(out, stable);
     for (size_t i = 0; i < ranks->count; i++) {
         size_t index = ranks->order[i];

@@ -14,11 +14,12 @@
 #include <stdbool.h>
 
 #include "common/buf.h"
-#include "reports/board.h"
+#include "reports/figures.h"
 
-/* `stable` omits ids, seeds, dates, durations and the command. */
-void results_json(const board *b, bool stable, buf *out);
-void results_csv(const board *b, bool stable, buf *out);
-void results_entrants_csv(const board *b, bool stable, buf *out);
+/* `stable` omits ids, seeds, dates, durations and the command. results_json reads the long texts of tasks from
+ * the store as it writes, and fails as that says. */
+int results_json(const figures *f, bool stable, buf *out, err *e);
+void results_csv(const figures *f, bool stable, buf *out);
+void results_entrants_csv(const figures *f, bool stable, buf *out);
 
 #endif

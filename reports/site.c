@@ -134,7 +134,7 @@ static void put_task_row(const site *s, size_t index, buf *out)
         buf_printf(&speed, " [%.3f, %.3f]", t->ci_low, t->ci_high);
     buf_printf(out, "<tr><th scope=\"row\"><a href=\"../t/%zu.html\">", index + 1);
     html_text(out, s->b->entrants[t->entrant].row->name);
-    buf_printf(out, "</a></th><td>%" PRId64 "</td><td class=\"t\">", t->row->sample);
+    buf_printf(out, "</a></th><td>%" PRId32 "</td><td class=\"t\">", t->row->sample);
     buf_puts(out, t->row->state == TASK_DONE ? outcome_name(t->row->outcome.result) : "not scored");
     buf_puts(out, "</td><td>");
     html_text(out, buf_text(&speed));
@@ -257,7 +257,8 @@ static int write_site(const parcel *data, const char *folder, err *e)
     site s = {b, folder};
     SCOPED(buf_fini) buf index = {0};
     buf_init(&index, PAGE_MAX);
-    board_html_site(b, &index);
+    SCOPED(figures_destroy) figures *f = figures_create(b);
+    board_html_site(f, &index);
     if (put_page(&s, "index.html", &index, e) < 0 || write_run(&s, e) < 0)
         return -1;
     return store_run(data->db, pages_fn, &s, e);

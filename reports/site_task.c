@@ -131,7 +131,7 @@ static void put_result(const board_task *t, buf *out)
     SCOPED(buf_fini) buf cost = {0};
     buf_init(&cost, CELL_MAX);
     text_usd(&cost, t->usage->cost_usd, t->usage->cost_unknown);
-    buf_printf(&cost, ", %" PRId64 " calls, %" PRId64 " attempts", t->usage->calls,
+    buf_printf(&cost, ", %" PRId32 " calls, %" PRId32 " attempts", t->usage->calls,
                t->usage->attempts);
     buf_puts(out, "<dl>\n<dt>outcome</dt><dd>");
     buf_puts(out, t->row->state == TASK_DONE ? outcome_name(r->result) : "not scored");
@@ -369,7 +369,7 @@ int site_task_write(const site_store *self, const board *b, const board_task *ta
     html_text(out, task->row->problem);
     buf_puts(out, ": ");
     html_text(out, b->entrants[task->entrant].row->name);
-    buf_printf(out, ", sample %" PRId64 "</h1>\n", task->row->sample);
+    buf_printf(out, ", sample %" PRId32 "</h1>\n", task->row->sample);
     put_result(task, out);
     if (put_kernel(self, task, out, e) < 0 || put_attempts(self, task->row->id, out, e) < 0 ||
         put_calls(self, task->row->id, out, e) < 0)

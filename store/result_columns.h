@@ -1,6 +1,7 @@
 /* result_columns - the result columns of table task (inside store/ only)
  *
- * Purpose:   one list that result.c writes by and task.c reads by: X(column, type, field).
+ * Purpose:   one list that result.c writes by and task.c reads by: X(column, type, field). score.c reads the short
+ *            ones.
  * Ownership: none.
  * Threads:   none.
  * Errors:    none.
@@ -12,7 +13,12 @@
 #include "store/column.h"
 #include "store/result.h"
 
-#define RESULT_COLUMNS(X)                                \
+#define RESULT_COLUMNS(X) RESULT_SHORT(X) RESULT_LONG(X)
+/* A thousand bytes and more each. */
+#define RESULT_LONG(X)                   \
+    X("modelled", COLUMN_TEXT, modelled) \
+    X("profile", COLUMN_TEXT, profile)
+#define RESULT_SHORT(X)                                  \
     X("outcome", COLUMN_OUTCOME, result)                 \
     X("stage", COLUMN_TEXT, stage)                       \
     X("detail", COLUMN_TEXT, detail)                     \
@@ -36,8 +42,6 @@
     X("nvrtc", COLUMN_TEXT, nvrtc)                       \
     X("correct_protocol", COLUMN_TEXT, correct_protocol) \
     X("timing_protocol", COLUMN_TEXT, timing_protocol)   \
-    X("modelled", COLUMN_TEXT, modelled)                 \
-    X("profile", COLUMN_TEXT, profile)                   \
     X("lineage", COLUMN_TEXT, lineage)                   \
     X("sanitizer", COLUMN_TEXT, sanitizer)               \
     X("source", COLUMN_HASH, source)                     \

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/json.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
 #include "store/result_columns.h"
@@ -29,7 +30,7 @@ static const column task_columns[] = {
     {"node", COLUMN_TEXT, offsetof(task_row, node), NULL},
     {"error", COLUMN_TEXT, offsetof(task_row, error), NULL},
 #define TASK_RESULT(name, type, field) {name, type, offsetof(task_row, outcome.field), NULL},
-    RESULT_COLUMNS(TASK_RESULT)
+    RESULT_SHORT(TASK_RESULT)
 #undef TASK_RESULT
         {0},
 };
@@ -41,10 +42,17 @@ static const char use_sql[] =
     "tokens_cache_write, model, served FROM model_call WHERE task = ?1 UNION ALL "
     "SELECT 1, stage, provider, unknown_usd, state IN ('unknown', 'open'), 0, 0, 0, 0, NULL, NULL "
     "FROM charge WHERE task = ?1 UNION ALL "
-    "SELECT 2, stage, source, 0, outcome = 'ok', 0, 0, 0, 0, NULL, NULL FROM "
+    "SELECT 2, stage, source, 0, outcome = 'ok', number, 0, 0, 0, plan, NULL FROM "
     "(SELECT * FROM attempt WHERE task = ?1 ORDER BY number) UNION ALL "
     "SELECT 3, purpose, source, iif(verdict = 'impossible', NULL, speedup), margin, 0, 0, 0, 0, "
     "plan, NULL FROM (SELECT * FROM comparison WHERE task = ?1 ORDER BY id)";
+
+/* Which attempts are one try: those of one source and one plan ("": none); the first has the number by which
+ * a lineage names it. */
+typedef struct try_key {
+    char source[HASH_HEX], plan[HASH_HEX];
+    int64_t number;
+} try_key;
 
 typedef struct pass {
     store_tx *tx;
@@ -56,7 +64,7 @@ typedef struct pass {
     size_t spend_room, snapshot_room;
     double margin; /* of the task at hand */
     score_tries tries;
-    char sources[SCORE_TRIES_MAX][HASH_HEX]; /* of the tries; "": none */
+    try_key keys[SCORE_TRIES_MAX]; /* of the tries */
 } pass;
 
 /* ---- spend ---- */
@@ -213,16 +221,19 @@ static void add_known_call(pass *p, const task_row *task, spend_row *spend, usag
 
 /* ---- what the model tried ---- */
 
-/* The try with this source; a row without a source is a try of its own. NULL: no room. */
-static score_try *try_of(pass *p, const char *source)
+/* The try of a source and a plan; a row without a source is a try of its own. NULL: no room. */
+static score_try *try_of(pass *p, const char *source, const char *plan, int64_t number)
 {
     score_tries *tries = &p->tries;
     for (size_t i = tries->count; i > 0 && source[0] != '\0'; i--)
-        if (strcmp(p->sources[i - 1], source) == 0)
+        if (strcmp(p->keys[i - 1].source, source) == 0 && strcmp(p->keys[i - 1].plan, plan) == 0)
             return &tries->rows[i - 1];
-    if (tries->count == SCORE_TRIES_MAX || strlen(source) >= HASH_HEX)
+    if (tries->count == SCORE_TRIES_MAX || strlen(source) >= HASH_HEX || strlen(plan) >= HASH_HEX)
         return NULL;
-    memcpy(p->sources[tries->count], source, strlen(source) + 1);
+    try_key *key = &p->keys[tries->count];
+    memcpy(key->source, source, strlen(source) + 1);
+    memcpy(key->plan, plan, strlen(plan) + 1);
+    key->number = number;
     tries->rows[tries->count] = (score_try){.speedup = (double)NAN};
     return &tries->rows[tries->count++];
 }
@@ -232,10 +243,17 @@ static void add_attempt(pass *p)
     const char *stage = text_at(p->use, 1);
     if (strcmp(stage, "polish") == 0)
         return;
-    score_try *one = try_of(p, text_at(p->use, 2));
+    score_try *one =
+        try_of(p, text_at(p->use, 2), text_at(p->use, 9), sqlite3_column_int64(p->use, 5));
     const bool checks = strcmp(stage, "correctness") == 0 || strcmp(stage, "performance") == 0;
     if (one != NULL && checks && sqlite3_column_int(p->use, 4) != 0)
         one->correct = true;
+}
+
+static void raise_speed(score_try *one, double speedup)
+{
+    if (!isnan(speedup) && !(one->speedup >= speedup))
+        one->speedup = speedup;
 }
 
 static bool is_hash(sqlite3_stmt *s, int index, const hash *wanted)
@@ -256,9 +274,34 @@ static void add_comparison(pass *p, const task_row *task)
     if (strcmp(text_at(s, 1), "published") == 0 && is_hash(s, 2, &task->outcome.source) &&
         is_hash(s, 9, &task->outcome.plan))
         p->margin = sqlite3_column_double(s, 4);
-    for (size_t i = 0; i < p->tries.count && !isnan(speedup); i++)
-        if (strcmp(p->sources[i], text_at(s, 2)) == 0 && !(p->tries.rows[i].speedup >= speedup))
-            p->tries.rows[i].speedup = speedup;
+    for (size_t i = 0; i < p->tries.count; i++)
+        if (strcmp(p->keys[i].source, text_at(s, 2)) == 0 &&
+            strcmp(p->keys[i].plan, text_at(s, 9)) == 0)
+            raise_speed(&p->tries.rows[i], speedup);
+}
+
+/* ---- what each try gained, as the node told it ---- */
+
+static void add_step(pass *p, const json *step)
+{
+    const int64_t number = json_int(json_get(step, "attempt"), -1);
+    const double speedup = json_real(json_get(step, "speedup"), (double)NAN);
+    if (strcmp(json_str(json_get(step, "verdict"), ""), "impossible") == 0)
+        return;
+    for (size_t i = 0; i < p->tries.count; i++)
+        if (p->keys[i].number == number)
+            raise_speed(&p->tries.rows[i], speedup);
+}
+
+/* One try alone has all there is to gain, so only of several it is asked which. A text that is no lineage tells
+ * nothing. */
+static void add_lineage(pass *p, const char *text)
+{
+    if (text == NULL || p->tries.count < 2)
+        return;
+    SCOPED(json_destroy) json *steps = json_parse_tree(text, strlen(text), "lineage", NULL);
+    for (size_t i = 0; i < json_size(steps); i++)
+        add_step(p, json_at(steps, i));
 }
 
 static void add_use(pass *p, const task_row *task, usage_row *usage)
@@ -291,6 +334,7 @@ static int read_use(pass *p, const task_row *task, usage_row *usage, err *e)
     while ((got = db_step(p->tx, p->use, e)) > 0)
         add_use(p, task, usage);
     sqlite3_reset(p->use);
+    add_lineage(p, task->outcome.lineage);
     return got;
 }
 

@@ -16,19 +16,20 @@
 #include "store/task.h"
 
 /* What the model tried for a task, in order. A try for which several rows stand (compiled, checked, timed)
- * is one; polish tries nothing new. */
+ * is one; polish tries nothing new. Its speed comes from its comparisons and from what the task's lineage says of
+ * its number. */
 enum { SCORE_TRIES_MAX = 16 };
 typedef struct score_try {
     bool correct;   /* it passed the check */
-    double speedup; /* the largest that a comparison gave it; NaN: none */
+    double speedup; /* the largest that it was given; NaN: none */
 } score_try;
 typedef struct score_tries {
     score_try rows[SCORE_TRIES_MAX]; /* of more, the first */
     size_t count;
 } score_tries;
 
-/* A task of kind synthesize. usage->task is NULL: it is this one's. Of `task`, run, kind, spec, token and
- * finished_ms are not read. */
+/* A task of kind synthesize. usage->task is NULL: it is this one's. Of `task`, run, kind, spec, token,
+ * finished_ms and the long texts (store/detail.h) are not read. */
 typedef struct score_row {
     const task_row *task;
     const usage_row *usage;

@@ -128,12 +128,12 @@ static drawn draw(const made_ask *ask, size_t e, rng *r)
 
 static board_usage usage_of(rng *r)
 {
-    int64_t calls = 1 + rng_below(r, 4);
-    return (board_usage){.attempts = 1 + rng_below(r, 3),
+    const int32_t calls = 1 + (int32_t)rng_below(r, 4);
+    return (board_usage){.attempts = 1 + (int32_t)rng_below(r, 3),
                          .calls = calls,
                          .cost_unknown = rng_below(r, 20) == 0 ? 1 : 0,
-                         .tokens_in = 1000 * calls,
-                         .tokens_out = 300 * calls,
+                         .tokens_in = (int64_t)1000 * calls,
+                         .tokens_out = (int64_t)300 * calls,
                          .tokens_cache_read = rng_below(r, 500),
                          .tokens_cache_write = rng_below(r, 100),
                          .cost_usd = 0.01 * rng_unit(r),
@@ -153,7 +153,7 @@ static void make_task(made *m, const made_ask *ask, size_t p, size_t e, size_t s
     b->rows[i] = (board_row){.id = keep(m, xasprintf("t%zu-%zu-%zu", p, place, s)),
                              .problem = run->problems.rows[p].id,
                              .facts = b->facts[0],
-                             .sample = (int64_t)s,
+                             .sample = (int32_t)s,
                              .state = TASK_DONE,
                              .outcome = {.result = d.result,
                                          .stage = d.stage,
@@ -166,7 +166,7 @@ static void make_task(made *m, const made_ask *ask, size_t p, size_t e, size_t s
                                .row = &b->rows[i],
                                .problem = &run->problems.rows[p],
                                .usage = &b->usage[i],
-                               .entrant = place,
+                               .entrant = (uint32_t)place,
                                .speedup = d.speedup,
                                .reason = d.reason,
                                .candidate_ms = d.candidate_ms,

@@ -25,7 +25,8 @@ static void page_of(fixture *f, const char *const *runs, size_t count, bool stab
     if (b == NULL)
         fail_msg("%s", e.text);
     buf_init(out, MAX);
-    board_html_write(b, stable, out);
+    SCOPED(figures_destroy) figures *all = figures_create(b);
+    board_html_write(all, stable, out);
     assert_false(out->overflow);
 }
 

@@ -121,7 +121,8 @@ static void a_csv_of_ce_is_read_back(void **state)
     SCOPED(board_destroy)
     board *b =
         board_read(f->db, &(board_ask){.runs = &(const char *){"run-cuda"}, .run_count = 1}, NULL);
-    results_csv(b, false, &text);
+    SCOPED(figures_destroy) figures *all = figures_create(b);
+    results_csv(all, false, &text);
     err e = {0};
     SCOPED(claims_destroy) claims *found = claims_create();
     if (claims_read(found, "ce-runs/x/results.csv", NULL, text.data, text.size, &e) < 0)

@@ -12,6 +12,7 @@
 
 #include "common/scoped.h"
 #include "reports/columns.h"
+#include "reports/figures.h"
 #include "tests/unit/reports/filled.h"
 
 enum { MAX = 4096, NARROW = 9 };
@@ -58,9 +59,8 @@ static void cells_say_what_is_known(void **state)
     SCOPED(board_destroy)
     board *b =
         board_read(f->db, &(board_ask){.runs = &(const char *){"run-cuda"}, .run_count = 1}, NULL);
-    SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(b);
-    SCOPED(ranking_destroy) ranking *ranks = ranking_create(b, aggs);
-    const columns_view v = {b, aggs, ranks, false};
+    SCOPED(figures_destroy) figures *all = figures_create(b);
+    const columns_view v = {b, all->aggs, all->ranks, false};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         SCOPED(buf_fini) buf out = {0};
         buf_init(&out, MAX);

@@ -18,7 +18,12 @@
 
 enum { MAX = 1024 * 1024 };
 
-typedef void render_fn(const board *b, bool stable, buf *out);
+typedef void render_fn(const figures *f, bool stable, buf *out);
+
+static void json_write(const figures *f, bool stable, buf *out)
+{
+    assert_int_equal(results_json(f, stable, out, NULL), 0);
+}
 
 static board *read_runs(fixture *f, const char *const *runs, size_t count)
 {
@@ -35,7 +40,8 @@ static void expect(fixture *f, const char *run, render_fn *render, bool stable, 
     SCOPED(board_destroy) board *b = read_runs(f, &run, 1);
     SCOPED(buf_fini) buf out = {0};
     buf_init(&out, MAX);
-    render(b, stable, &out);
+    SCOPED(figures_destroy) figures *all = figures_create(b);
+    render(all, stable, &out);
     golden(file, buf_text(&out));
 }
 
@@ -74,7 +80,8 @@ static void several_runs_make_one_board(void **state)
     SCOPED(board_destroy) board *b = read_runs(f, runs, 2);
     SCOPED(buf_fini) buf out = {0};
     buf_init(&out, MAX);
-    leaderboard_write(b, false, &out);
+    SCOPED(figures_destroy) figures *all = figures_create(b);
+    leaderboard_write(all, false, &out);
     golden("two-runs.md", buf_text(&out));
 }
 
@@ -83,7 +90,8 @@ static void says(fixture *f, const char *run, const char *words, bool wanted)
     SCOPED(board_destroy) board *b = read_runs(f, &run, 1);
     SCOPED(buf_fini) buf out = {0};
     buf_init(&out, MAX);
-    leaderboard_write(b, false, &out);
+    SCOPED(figures_destroy) figures *all = figures_create(b);
+    leaderboard_write(all, false, &out);
     if ((strstr(buf_text(&out), words) != NULL) != wanted)
         fail_msg("'%s' is %s in %s", words, wanted ? "not" : "", buf_text(&out));
 }
@@ -100,7 +108,8 @@ static void a_board_never_mixes_devices(void **state)
     SCOPED(board_destroy) board *b = read_runs(f, runs, 2);
     SCOPED(buf_fini) buf out = {0};
     buf_init(&out, MAX);
-    leaderboard_write(b, false, &out);
+    SCOPED(figures_destroy) figures *all = figures_create(b);
+    leaderboard_write(all, false, &out);
     assert_non_null(strstr(buf_text(&out), "* gold (run-cuda): not of this board: another device: "
                                            "NVIDIA A100; its board: `ce-coord leaderboard "
                                            "run-cuda`\n"));
@@ -134,23 +143,25 @@ static void equal_outcomes_give_equal_stable_bytes(void **state)
                     "command = 'other', version = '9', seed = 8; "
                     "UPDATE task SET node = 'other', wall_ms = 77, device_ms = 1, leases = 4, "
                     "device_uuid = 'GPU-2'; UPDATE model_call SET latency_ms = 3");
-    static render_fn *const renders[] = {leaderboard_write, results_json, results_csv};
+    static render_fn *const renders[] = {leaderboard_write, json_write, results_csv};
     static const char run[] = "run-cuda";
     const char *const runs[] = {run};
     SCOPED(board_destroy) board *a = read_runs(f, runs, 1);
     SCOPED(board_destroy) board *b = read_runs(g, runs, 1);
+    SCOPED(figures_destroy) figures *of_a = figures_create(a);
+    SCOPED(figures_destroy) figures *of_b = figures_create(b);
     for (size_t i = 0; i < sizeof renders / sizeof renders[0]; i++) {
         SCOPED(buf_fini) buf one = {0};
         SCOPED(buf_fini) buf two = {0};
         buf_init(&one, MAX);
         buf_init(&two, MAX);
-        renders[i](a, true, &one);
-        renders[i](b, true, &two);
+        renders[i](of_a, true, &one);
+        renders[i](of_b, true, &two);
         assert_string_equal(buf_text(&one), buf_text(&two));
         buf_clear(&one);
         buf_clear(&two);
-        renders[i](a, false, &one);
-        renders[i](b, false, &two);
+        renders[i](of_a, false, &one);
+        renders[i](of_b, false, &two);
         assert_string_not_equal(buf_text(&one), buf_text(&two));
     }
 }

@@ -45,7 +45,8 @@ static const plot *find(const char *name)
 
 static void put_data(const board *b, const plot *which, buf *out)
 {
-    const plot_input in = {.b = b};
+    SCOPED(figures_destroy) figures *all = figures_create(b);
+    const plot_input in = {.f = all};
     which->data(&in, out);
 }
 
@@ -169,7 +170,8 @@ static void earlier_nights_stand_left_of_this_one(void **state)
                            .ln_sum = 0},
                           {.entrant = other, .created_ms = 1000000, .declared = 4, .correct = 1}};
     const history_list earlier = {rows, 2};
-    const plot_input in = {b, &earlier};
+    SCOPED(figures_destroy) figures *all = figures_create(b);
+    const plot_input in = {all, &earlier};
     SCOPED(buf_fini) buf out = {0};
     buf_init(&out, MAX);
     find("trend")->data(&in, &out);

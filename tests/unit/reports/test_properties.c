@@ -266,7 +266,9 @@ static json *results_of(const board *b)
     SCOPED(buf_fini) buf out = {0};
     err e = {0};
     buf_init(&out, MAX);
-    results_json(b, false, &out);
+    SCOPED(figures_destroy) figures *all = figures_create(b);
+    if (results_json(all, false, &out, &e) < 0)
+        fail_msg("%s", e.text);
     json *root = json_parse_tree(buf_text(&out), out.size, "results.json", &e);
     if (root == NULL)
         fail_msg("%s", e.text);
@@ -302,8 +304,8 @@ static void every_figure_follows_from_the_rows(void **state)
 static void ranks_of(const made_ask *ask, versus_rank *out)
 {
     SCOPED(made_destroy) made *m = made_create(ask);
-    SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(&m->board);
-    SCOPED(ranking_destroy) ranking *ranks = ranking_create(&m->board, aggs);
+    SCOPED(figures_destroy) figures *all = figures_create(&m->board);
+    const ranking *ranks = all->ranks;
     assert_int_equal(ranks->ranked, ask->entrants);
     for (size_t e = 0; e < ask->entrants; e++)
         out[e] = ranks->rows[ask->place[e]].place;
@@ -389,12 +391,14 @@ static void the_order_of_rows_changes_no_byte(void **state)
     filled_cuda(f);
     SCOPED(board_destroy)
     board *one = board_read(f->db, &(board_ask){.runs = &run, .run_count = 1}, NULL);
-    leaderboard_write(one, false, &before);
+    SCOPED(figures_destroy) figures *of_one = figures_create(one);
+    leaderboard_write(of_one, false, &before);
     fixture_exec(f, "UPDATE task SET rowid = -rowid; UPDATE comparison SET id = 1000 - id; "
                     "UPDATE measurement SET id = 1000 - id");
     SCOPED(board_destroy)
     board *other = board_read(f->db, &(board_ask){.runs = &run, .run_count = 1}, NULL);
-    leaderboard_write(other, false, &after);
+    SCOPED(figures_destroy) figures *of_other = figures_create(other);
+    leaderboard_write(of_other, false, &after);
     assert_string_equal(buf_text(&before), buf_text(&after));
 }
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/scoped.h"
+#include "reports/figures.h"
 #include "reports/ranking.h"
 #include "tests/unit/reports/filled.h"
 #include "tests/unit/reports/made.h"
@@ -21,8 +22,9 @@ static const char *const both[] = {"run-cuda", "run-newer"};
 /* A board of database rows with its ranks. */
 typedef struct ranked {
     board *b;
-    agg_list *aggs;
-    ranking *ranks;
+    figures *all;
+    const agg_list *aggs;
+    const ranking *ranks;
 } ranked;
 
 static ranked rank(fixture *f, const char *const *runs, size_t count)
@@ -31,15 +33,15 @@ static ranked rank(fixture *f, const char *const *runs, size_t count)
     ranked r = {.b = board_read(f->db, &(board_ask){.runs = runs, .run_count = count}, &e)};
     if (r.b == NULL)
         fail_msg("%s", e.text);
-    r.aggs = agg_list_create(r.b);
-    r.ranks = ranking_create(r.b, r.aggs);
+    r.all = figures_create(r.b);
+    r.aggs = r.all->aggs;
+    r.ranks = r.all->ranks;
     return r;
 }
 
 static void ranked_fini(ranked *r)
 {
-    ranking_destroy(&r->ranks);
-    agg_list_destroy(&r->aggs);
+    figures_destroy(&r->all);
     board_destroy(&r->b);
 }
 
@@ -199,8 +201,8 @@ static void a_better_one_is_first_and_lines_follow_ranks(void **state)
     static const double strengths[] = {0.1, 0.9, 0.5};
     const made_ask ask = made_ask_of(3, strengths, 3);
     SCOPED(made_destroy) made *m = made_create(&ask);
-    SCOPED(agg_list_destroy) agg_list *aggs = agg_list_create(&m->board);
-    SCOPED(ranking_destroy) ranking *ranks = ranking_create(&m->board, aggs);
+    SCOPED(figures_destroy) figures *all = figures_create(&m->board);
+    const ranking *ranks = all->ranks;
     static const size_t order[] = {1, 2, 0};
     assert_memory_equal(ranks->order, order, sizeof order);
     assert_int_equal(ranks->rows[1].place.rank, 1);

@@ -18,7 +18,12 @@
 
 enum { MAX = 1024 * 1024 };
 
-typedef void render_fn(const board *b, bool stable, buf *out);
+typedef void render_fn(const figures *f, bool stable, buf *out);
+
+static void json_write(const figures *f, bool stable, buf *out)
+{
+    assert_int_equal(results_json(f, stable, out, NULL), 0);
+}
 
 static board *read_runs(fixture *f, const char *const *runs, size_t count)
 {
@@ -35,7 +40,8 @@ static void expect(fixture *f, const char *run, render_fn *render, bool stable, 
     SCOPED(board_destroy) board *b = read_runs(f, &run, 1);
     SCOPED(buf_fini) buf out = {0};
     buf_init(&out, MAX);
-    render(b, stable, &out);
+    SCOPED(figures_destroy) figures *all = figures_create(b);
+    render(all, stable, &out);
     golden(file, buf_text(&out));
 }
 
@@ -46,10 +52,10 @@ static void json_and_csv_are_as_expected(void **state)
     filled_cuda(f);
     filled_fake(f);
     filled_partial(f);
-    expect(f, "run-cuda", results_json, false, "cuda.json");
+    expect(f, "run-cuda", json_write, false, "cuda.json");
     expect(f, "run-cuda", results_csv, false, "cuda.csv");
     expect(f, "run-fake", results_csv, true, "fake-stable.csv");
-    expect(f, "run-part", results_json, true, "partial-stable.json");
+    expect(f, "run-part", json_write, true, "partial-stable.json");
 }
 
 static const char emulated[] = "UPDATE task SET device_kind = 'emu', correct_protocol = "
@@ -66,7 +72,8 @@ static void counters_and_protocol_of_the_emulator_are_told(void **state)
     SCOPED(board_destroy) board *b = read_runs(f, NULL, 0);
     SCOPED(buf_fini) buf out = {0};
     buf_init(&out, MAX);
-    results_json(b, true, &out);
+    SCOPED(figures_destroy) figures *all = figures_create(b);
+    json_write(all, true, &out);
     SCOPED(json_doc_destroy) json_doc *doc = json_parse(buf_text(&out), out.size, "results", &e);
     assert_non_null(doc);
     const json *protocol = json_get(json_get(json_doc_root(doc), "run"), "protocol");
@@ -87,7 +94,8 @@ static void several_runs_stay_one_document(void **state)
     SCOPED(board_destroy) board *b = read_runs(f, runs, 2);
     SCOPED(buf_fini) buf out = {0};
     buf_init(&out, MAX);
-    results_json(b, false, &out);
+    SCOPED(figures_destroy) figures *all = figures_create(b);
+    json_write(all, false, &out);
     SCOPED(json_destroy)
     json *root = json_parse_tree(buf_text(&out), out.size, "results.json", NULL);
     assert_non_null(root); /* written piece by piece: still one document */

@@ -250,6 +250,36 @@ static void rows_of_one_try_are_one_try(void **state)
     assert_true(same_real(r.last.rows[3].speedup, 1.5));
 }
 
+/* Two kernels of one source: only the lineage tells which plan was faster. */
+static void a_lineage_says_which_try_gained(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fill(f);
+    fixture_text(f, "a");
+    fixture_text(f, "b");
+    fixture_exec(f, "INSERT INTO attempt (task, number, stage, source, plan, outcome) "
+                    "SELECT 'more10', s.number, s.stage, (SELECT min(hash) FROM artifact), s.plan, "
+                    "'ok' FROM (SELECT 0 AS number, 'codegen' AS stage, (SELECT min(hash) FROM "
+                    "artifact) AS plan UNION ALL SELECT 1, 'correctness', (SELECT min(hash) FROM "
+                    "artifact) UNION ALL SELECT 2, 'performance', (SELECT max(hash) FROM artifact) "
+                    "UNION ALL SELECT 3, 'performance', (SELECT max(hash) FROM artifact)) s; "
+                    "UPDATE task SET lineage = '[{\"attempt\":0,\"speedup\":1.5,\"verdict\":"
+                    "\"faster\"},{\"attempt\":2,\"speedup\":2.5},{\"attempt\":2,\"speedup\":2},"
+                    "{\"attempt\":0,\"speedup\":9,\"verdict\":\"impossible\"},"
+                    "{\"attempt\":null,\"speedup\":7},{\"attempt\":5,\"speedup\":8}]' "
+                    "WHERE id = 'more10'");
+    SCOPED(reading_fini) reading r = {.seen = 0};
+    fixture_do(f, read_fn, &r);
+    assert_int_equal(r.last.count, 2);
+    assert_true(same_real(r.last.rows[0].speedup, 1.5));
+    assert_true(same_real(r.last.rows[1].speedup, 2.5));
+    SCOPED(reading_fini) reading again = {.seen = 0};
+    fixture_exec(f, "UPDATE task SET lineage = 'not a lineage' WHERE id = 'more10'");
+    fixture_do(f, read_fn, &again);
+    assert_true(isnan(again.last.rows[0].speedup));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -257,6 +287,7 @@ int main(void)
         cmocka_unit_test(a_verdict_has_the_margin_of_its_comparison),
         cmocka_unit_test(models_that_answered_are_counted),
         cmocka_unit_test(rows_of_one_try_are_one_try),
+        cmocka_unit_test(a_lineage_says_which_try_gained),
         cmocka_unit_test(a_callback_that_fails_ends_the_pass),
     };
     return cmocka_run_group_tests_name("score", tests, NULL, NULL);
