@@ -72,7 +72,8 @@ static void hard_numbers_are_written_as_printf_writes_them(void **state)
         check(nextafter(two, 0));
         check(nextafter(two, 1e300));
     }
-    for (double ten = 1e-6; ten < 1e17; ten *= 10) {
+    double ten = 1e-6;
+    for (int exponent = -6; exponent < 17; exponent++, ten *= 10) {
         check(ten);
         check(nextafter(ten, 0));
         check(nextafter(ten, 1e300));
