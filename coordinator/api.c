@@ -320,7 +320,15 @@ typedef struct record_job {
     ingest *record;
     size_t task; /* SCHED_NONE for a baseline */
     handout_ack ack;
+    char node[NODES_NAME]; /* who sent it */
+    err refusal;           /* it came too late: why */
 } record_job;
+
+static void record_job_free(record_job *job)
+{
+    ingest_destroy(&job->record);
+    free(job);
+}
 
 static int write_record(store_tx *tx, void *arg, err *e)
 {
@@ -375,6 +383,29 @@ static void apply_result(coord *c, const record_job *job)
     judge_contract(c, sched_get(tasks, job->task), &job->record->of.result);
 }
 
+/* ---- what came too late: kept for audit ---- */
+static int write_late(store_tx *tx, void *arg, err *e)
+{
+    const record_job *job = arg;
+    ingest_late late = {.record = job->record, .node = job->node, .reason = job->refusal.text};
+    return ingest_write_late(tx, &late, e);
+}
+
+static void late_written(void *owner, void *arg, int result, const err *e)
+{
+    (void)owner;
+    record_job_free(arg);
+    if (result)
+        log_err(LOG_WARN, "store", e, "a record that came too late was not kept for audit");
+}
+
+static void keep_late(coord *c, record_job *job, const err *why)
+{
+    job->refusal = *why;
+    if (coord_submit(c, write_late, job, late_written))
+        record_job_free(job);
+}
+
 static void record_written(void *owner, void *arg, int result, const err *e)
 {
     coord *c = owner;
@@ -390,8 +421,10 @@ static void record_written(void *owner, void *arg, int result, const err *e)
     else if (job->record->kind == INGEST_RESULT)
         apply_result(c, job);
     handout_acknowledge(c, &job->ack, result ? e : NULL);
-    ingest_destroy(&job->record);
-    free(job);
+    if (result && e->code == ERR_CONFLICT && job->record->kind != INGEST_BASELINE)
+        keep_late(c, job, e);
+    else
+        record_job_free(job);
     if (broken)
         coord_stop(c, COORD_BROKEN, e);
 }
@@ -410,10 +443,9 @@ static void take_record(const api_call *call, ingest_kind kind, size_t task, con
     }
     record_job *job = xcalloc(1, sizeof *job);
     *job = (record_job){.record = record, .task = task, .ack = ack_of(call)};
-    if (coord_submit(call->c, write_record, job, record_written)) {
-        ingest_destroy(&job->record);
-        free(job);
-    }
+    memcpy(job->node, nodes_get(call->c->nodes, call->node)->name, NODES_NAME);
+    if (coord_submit(call->c, write_record, job, record_written))
+        record_job_free(job);
 }
 
 /* The store is the fence: also what comes too late goes there, and is refused and noted there. */

@@ -14,6 +14,7 @@
 #include "store/baseline.h"
 #include "store/call.h"
 #include "store/charge.h"
+#include "store/late.h"
 #include "store/result.h"
 #include "store/stage.h"
 
@@ -364,4 +365,28 @@ int ingest_write(store_tx *tx, void *arg, err *e)
     if (ops->keep_text && artifact_put_text(tx, in->text, NULL, e))
         return -1;
     return ops->write(tx, in, e);
+}
+
+static const char *outcome_of(const ingest *in)
+{
+    return in->kind == INGEST_STAGE    ? outcome_name(in->of.stage.result)
+           : in->kind == INGEST_RESULT ? outcome_name(in->of.result.result)
+                                       : NULL;
+}
+
+int ingest_write_late(store_tx *tx, void *arg, err *e)
+{
+    static const late_kind kinds[] = {
+        [INGEST_CALL] = LATE_CALL, [INGEST_STAGE] = LATE_STAGE, [INGEST_RESULT] = LATE_RESULT};
+    const ingest_late *late = arg;
+    const ingest *in = late->record;
+    const late_row row = {.at_ms = in->now_ms,
+                          .task = in->name,
+                          .kind = kinds[in->kind],
+                          .node = late->node,
+                          .token = in->token,
+                          .outcome = outcome_of(in),
+                          .reason = late->reason,
+                          .record = in->text};
+    return late_put(tx, &row, e);
 }

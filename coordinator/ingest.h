@@ -42,4 +42,13 @@ void ingest_destroy(ingest **self);
 /* ingest_write is a store job; arg is the ingest. */
 int ingest_write(store_tx *tx, void *arg, err *e);
 
+/* A record about a task that ingest_write refused for its token. ingest_write_late is a store job, arg is
+ * an ingest_late: it is kept for audit. */
+typedef struct ingest_late {
+    const ingest *record; /* no baseline */
+    const char *node;     /* who sent it */
+    const char *reason;   /* why it was refused */
+} ingest_late;
+int ingest_write_late(store_tx *tx, void *arg, err *e);
+
 #endif

@@ -18,6 +18,7 @@
 #include "store/call.h"
 #include "store/charge.h"
 #include "store/event.h"
+#include "store/late.h"
 #include "store/run.h"
 #include "store/stage.h"
 #include "store/task.h"
@@ -264,6 +265,29 @@ static int set_events(store_tx *tx, const char *task, json *root, err *e)
     return 0;
 }
 
+/* What came under leases that had ended: for audit, never scored. */
+static int set_late(store_tx *tx, const char *task, json *root, err *e)
+{
+    SCOPED(late_list_fini) late_list late = {0};
+    if (late_list_read(tx, task, &late, e) < 0)
+        return -1;
+    json *list = json_new_array();
+    for (size_t i = 0; i < late.count; i++) {
+        const late_row *l = &late.rows[i];
+        json *one = json_new_object();
+        json_set_int(one, "at_ms", l->at_ms);
+        json_set_str(one, "kind", late_kind_name(l->kind));
+        json_set_str(one, "node", l->node);
+        json_set_int(one, "token", l->token);
+        json_set_int(one, "newest", l->newest);
+        json_set_str(one, "outcome", l->outcome);
+        json_set_str(one, "reason", l->reason);
+        json_append(list, &one);
+    }
+    json_set(root, "late", &list);
+    return 0;
+}
+
 static int task_tree(store_tx *tx, const task_row *task, json *root, err *e)
 {
     SCOPED(entrant_list_fini) entrant_list entrants = {0};
@@ -283,7 +307,7 @@ static int task_tree(store_tx *tx, const task_row *task, json *root, err *e)
     json_set(root, "result", &result);
     if (set_stages(tx, task->id, root, e) < 0 || set_attempts(tx, task->id, root, e) < 0 ||
         set_calls(tx, task->id, root, e) < 0 || set_charges(tx, task->id, root, e) < 0 ||
-        set_measurements(tx, task->id, root, e) < 0)
+        set_measurements(tx, task->id, root, e) < 0 || set_late(tx, task->id, root, e) < 0)
         return -1;
     return set_events(tx, task->id, root, e);
 }

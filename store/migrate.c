@@ -8,10 +8,10 @@
 
 #include "store/db.h"
 
-/* store/schema.sql, money.sql, validation.sql, verdict.sql, claim.sql, calibration.sql, embedded by
- * the build */
+/* store/schema.sql, money.sql, validation.sql, verdict.sql, claim.sql, calibration.sql, late.sql,
+ * embedded by the build */
 extern const unsigned char schema_sql[], money_sql[], validation_sql[], verdict_sql[], claim_sql[],
-    calibration_sql[];
+    calibration_sql[], late_sql[];
 
 /* What the emulator counted (emulator/tally.h): JSON, NULL on every other device. */
 static const unsigned char add_modelled[] = "ALTER TABLE task ADD COLUMN modelled TEXT;";
@@ -30,7 +30,7 @@ static const unsigned char add_sanitizer[] = "ALTER TABLE task ADD COLUMN saniti
 /* Migration i leads from user_version i to i + 1. Never changed once released, only added to. */
 static const unsigned char *const migrations[MIGRATE_VERSION] = {
     schema_sql, add_modelled, money_sql,       validation_sql, verdict_sql,
-    claim_sql,  add_profile,  calibration_sql, add_sanitizer};
+    claim_sql,  add_profile,  calibration_sql, add_sanitizer,  late_sql};
 
 static int ask(sqlite3 *db, const char *sql, const char *path, int64_t *out, err *e)
 {

@@ -14,7 +14,11 @@
     " UNION SELECT c.prompt FROM model_call c JOIN task t ON t.id = c.task " \
     "WHERE c.prompt IS NOT NULL AND t.run " runs                             \
     " UNION SELECT c.answer FROM model_call c JOIN task t ON t.id = c.task " \
-    "WHERE c.answer IS NOT NULL AND t.run " runs
+    "WHERE c.answer IS NOT NULL AND t.run " runs                             \
+    " UNION SELECT json_extract(l.record, '$.prompt') FROM late l "          \
+    "JOIN task t ON t.id = l.task WHERE l.kind = 'call' AND t.run " runs     \
+    " UNION SELECT json_extract(l.record, '$.answer') FROM late l "          \
+    "JOIN task t ON t.id = l.task WHERE l.kind = 'call' AND t.run " runs
 
 /* What stays, of any run; and the texts of runs that are whole. */
 static const char *const kept[] = {

@@ -58,6 +58,10 @@ static void a_lost_nodes_task_goes_elsewhere_with_what_it_finished(void **state)
     world *w = world_create(&(world_options){.only = "vector_add_fp32", .lost_ms = 300});
     assert_int_equal(world_play(w, fall_silent), COORD_FINISHED);
     assert_int_equal(world_count(w, "event WHERE kind = 'late'"), 2);
+    assert_int_equal(world_count(w, "late WHERE node = 'dying' AND newest > token"), 2);
+    assert_int_equal(world_count(w, "late WHERE kind = 'result' AND outcome = 'ok'"), 1);
+    assert_int_equal(world_count(w, "late WHERE kind = 'stage' AND reason LIKE '%the newest is%'"),
+                     1);
     assert_int_equal(world_count(w, "lease WHERE ending = 'lost'"), 1);
     assert_int_equal(world_count(w, "task WHERE state = 'done'"), 2);
     assert_int_equal(world_count(w, "model_call"), 2);

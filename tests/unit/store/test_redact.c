@@ -13,6 +13,7 @@
 
 #include "common/file.h"
 #include "common/scoped.h"
+#include "common/xalloc.h"
 #include "store/artifact.h"
 #include "store/call.h"
 #include "store/redact.h"
@@ -122,6 +123,30 @@ static void texts_go_and_the_rest_stays(void **state)
     assert_int_equal(fixture_count(f, "run WHERE redacted_ms = 5000"), 1);
 }
 
+/* An answer that came too late is in no call, but it is that run's all the same. */
+static void texts_that_came_too_late_go_too(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fixture_seed(f);
+    hash name = fixture_text(f, answer);
+    char hex[HASH_HEX];
+    hash_hex(&name, hex);
+    SCOPED(scoped_free)
+    char *sql =
+        xasprintf("INSERT INTO late (at_ms, task, kind, node, token, newest, state, reason, "
+                  "record) VALUES (1, 'task1', 'call', 'n', 1, 2, 'leased', 'r', "
+                  "'{\"answer\":\"%s\",\"prompt\":null}')",
+                  hex);
+    fixture_exec(f, sql);
+    redact(f, true, NULL);
+    store_destroy(&f->db);
+    err e = {0};
+    assert_int_equal(redact_compact(f->path, &e), 0);
+    assert_false(traced(f, answer));
+    fixture_reopen(f);
+}
+
 static int get_fn(store_tx *tx, void *arg, err *e)
 {
     SCOPED(buf_fini) buf out = {0};
@@ -178,6 +203,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(texts_go_and_the_rest_stays),
+        cmocka_unit_test(texts_that_came_too_late_go_too),
         cmocka_unit_test(a_redacted_text_says_so_and_can_be_put_again),
         cmocka_unit_test(what_another_run_needs_stays_until_it_is_redacted_too),
         cmocka_unit_test(a_file_in_use_is_not_rewritten),
