@@ -3,7 +3,8 @@
 knock. In the end every task has one result, no recorded answer was asked for again, and the board is that of an
 undisturbed run.
 
-CE_CHAOS_SECONDS of disturbance (default 45), CE_CHAOS_SAMPLES for each of two problems (default 20), CE_CHAOS_SEED.
+CE_CHAOS_SECONDS of disturbance (default 45), CE_CHAOS_SAMPLES for each of two problems (default 20), CE_CHAOS_GOLD of
+them with an answer that is compiled and run (default all of one problem's), CE_CHAOS_LATENCY_MS of an answer, CE_CHAOS_SEED.
 """
 import collections
 import os
@@ -21,8 +22,10 @@ from node_killed import served
 SECONDS = float(os.environ.get("CE_CHAOS_SECONDS", "45"))
 SAMPLES = int(os.environ.get("CE_CHAOS_SAMPLES", "20"))
 SEED = int(os.environ.get("CE_CHAOS_SEED", "7"))
+GOLD = int(os.environ.get("CE_CHAOS_GOLD", SAMPLES))
+LATENCY_MS = int(os.environ.get("CE_CHAOS_LATENCY_MS", "200"))
 NODES = 8
-ENDS = 900  # seconds in which a disturbed run must be over; a deadline for hangs
+ENDS = 900 + 2 * SECONDS  # seconds in which a disturbed run must be over; a deadline for hangs
 
 
 class Link:
@@ -220,8 +223,9 @@ def until(what, condition):
 def test_nothing_is_lost_and_nothing_counted_twice(place):
     random.seed(SEED)
     keys(place)
-    rules = [{"problem": "silu_fp16", "gold": True, "latency_ms": 200},
-             {"text": "I would rather not.", "latency_ms": 200}]
+    rules = [{"problem": "silu_fp16", "gold": True, "latency_ms": LATENCY_MS}] if GOLD == SAMPLES else \
+        [{"problem": "silu_fp16", "sample": i, "gold": True, "latency_ms": LATENCY_MS} for i in range(GOLD)]
+    rules.append({"text": "I would rather not.", "latency_ms": LATENCY_MS})
     model = place.mock(rules)
     fleet = Fleet(place)
     place.wait("it serves", lambda: (place.dir / "ce.db.sock").exists())
