@@ -5,7 +5,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "common/hash.h"
 #include "common/xalloc.h"
@@ -19,11 +18,7 @@ item *item_create(message *m, bool wants_answer)
     memset(m, 0, sizeof(*m));
     self->wants_answer = wants_answer;
     pthread_mutex_init(&self->lock, NULL);
-    pthread_condattr_t attributes;
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&self->changed, &attributes);
-    pthread_condattr_destroy(&attributes);
+    pthread_cond_init(&self->changed, NULL);
     return self;
 }
 
@@ -69,22 +64,13 @@ void item_drop(void *pointer)
     item_finish(pointer, NULL, &why);
 }
 
-/* Waits for the end of an item; frees it unless it was abandoned. */
 int item_wait(item *self, message *answer, err *e)
 {
-    struct timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += ITEM_ANSWER_MS / 1000;
     pthread_mutex_lock(&self->lock);
-    while (!self->done && pthread_cond_timedwait(&self->changed, &self->lock, &until) == 0) {
+    while (!self->done) {
+        pthread_cond_wait(&self->changed, &self->lock);
     }
-    bool done = self->done;
-    self->abandoned = !done;
     pthread_mutex_unlock(&self->lock);
-    if (!done) {
-        return err_set(e, ERR_TIMEOUT, "the coordinator did not answer within %d s",
-                       ITEM_ANSWER_MS / 1000);
-    }
     int rc = 0;
     if (self->failure.code != ERR_NONE) {
         if (e != NULL) {
@@ -117,6 +103,17 @@ void sent_add(sent_list *self, item *last)
     last->next = NULL;
     *self->end = last;
     self->end = &last->next;
+}
+
+int64_t sent_oldest_ms(const sent_list *self)
+{
+    int64_t oldest = INT64_MAX;
+    for (const item *at = self->first; at != NULL; at = at->next) {
+        if (at->wants_answer && at->sent_ms < oldest) {
+            oldest = at->sent_ms;
+        }
+    }
+    return oldest;
 }
 
 static item *sent_take(sent_list *self, item **link)

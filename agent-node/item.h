@@ -5,7 +5,8 @@
  *            kept until a record that was sent later is acknowledged.
  * Ownership: who makes an item hands it to the session; item_wait or item_abandon gives up the waiter's part.
  * Threads:   item_create, item_wait, item_abandon: any; item_finish and lists: the loop's.
- * Errors:    item_wait: the coordinator's, ERR_TIMEOUT, ERR_UNAVAILABLE at the end of the session.
+ * Errors:    item_wait: the coordinator's, ERR_UNAVAILABLE at the end of the session. An outage is waited
+ *            out: whoever waits cannot go on without the answer.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef CE_AGENT_NODE_ITEM_H
@@ -18,12 +19,11 @@
 #include "common/err.h"
 #include "wire/message.h"
 
-enum { ITEM_ANSWER_MS = 120000 };
-
 /* A message on its way out. */
 typedef struct session_ticket {
     message m;
     bool wants_answer;
+    int64_t sent_ms; /* monotonic, the newest time */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool done;      /* answered, failed or given up */
@@ -53,6 +53,8 @@ typedef struct sent_list {
 } sent_list;
 
 void sent_add(sent_list *self, item *last);
+/* sent_oldest_ms is when the longest unanswered item was sent last; INT64_MAX: there is none. */
+int64_t sent_oldest_ms(const sent_list *self);
 /* sent_answered takes the item that message number `ref` was, if somebody waits for its answer. */
 item *sent_answered(sent_list *self, int64_t ref);
 /* sent_forget_blobs: the record with that number was acknowledged, so whole blobs before it are committed. */

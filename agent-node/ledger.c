@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/log.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
 
@@ -26,6 +27,25 @@ int ledger_begin(const ledger *self, err *e)
                : 0;
 }
 
+/* What cannot be written down is still sent: a full disk here costs no task. */
+static void write_down(const ledger *self, const message *m)
+{
+    err e = {0};
+    if (self->spool != NULL && spool_add(self->spool, m, &e) != 0) {
+        log_err(LOG_WARN, "spool", &e, "task %s goes on without", self->task);
+    }
+}
+
+/* The newest record was answered, or it never will be here. */
+static int answered(const ledger *self, int rc, const err *why)
+{
+    bool open = self->stage != NULL || (rc != 0 && why->code == ERR_UNAVAILABLE);
+    if (self->spool != NULL && !open) {
+        spool_answered(self->spool);
+    }
+    return rc;
+}
+
 int ledger_put(const ledger *self, const void *data, size_t size, hash *out, err *e)
 {
     if (blob_store_put(self->blobs, data, size, out, e) != 0) {
@@ -35,6 +55,7 @@ int ledger_put(const ledger *self, const void *data, size_t size, hash *out, err
         message m;
         message_init(&m, MSG_BLOB_PUT);
         offset = blob_put_chunk(&m, out, data, size, offset);
+        write_down(self, &m);
         if (session_post(self->session, &m, e) != 0) {
             return -1;
         }
@@ -108,7 +129,13 @@ void ledger_progress(const ledger *self, const char *stage)
 static int commit(const ledger *self, message *m, err *e)
 {
     SCOPED(message_fini) message reply = {0};
-    return session_call(self->session, m, &reply, e);
+    err why = {0};
+    write_down(self, m);
+    int rc = answered(self, session_call(self->session, m, &reply, &why), &why);
+    if (rc != 0 && e != NULL) {
+        *e = why;
+    }
+    return rc;
 }
 
 int ledger_reserve(const ledger *self, const ledger_offer *offer, int64_t *wait_ms, bool *patient,
@@ -157,13 +184,21 @@ int ledger_settle(const ledger *self, const ledger_failure *how, err *e)
 void ledger_fini(ledger *self)
 {
     session_forget(&self->stage);
+    spool_destroy(&self->spool);
 }
 
 /* Waits for the stage record under way, if there is one. */
 static int settle(ledger *self, err *e)
 {
     SCOPED(message_fini) message reply = {0};
-    return self->stage != NULL ? session_await(&self->stage, &reply, e) : 0;
+    err why = {0};
+    if (self->stage == NULL || session_await(&self->stage, &reply, &why) == 0) {
+        return 0;
+    }
+    if (e != NULL) {
+        *e = why;
+    }
+    return answered(self, -1, &why);
 }
 
 int ledger_call(ledger *self, const call_record *record, err *e)
@@ -174,6 +209,7 @@ int ledger_call(ledger *self, const call_record *record, err *e)
     message_set_str(&m.body.call.task, self->task);
     m.body.call.token = self->token;
     m.body.call.record = call_record_write(record);
+    write_down(self, &m);
     /* The answer is on its way while the stage record before it is waited for. */
     session_ticket *ticket = session_ask(self->session, &m, e);
     if (ticket == NULL) {
@@ -183,7 +219,12 @@ int ledger_call(ledger *self, const call_record *record, err *e)
         session_forget(&ticket);
         return -1;
     }
-    return session_await(&ticket, &reply, e);
+    err why = {0};
+    int rc = answered(self, session_await(&ticket, &reply, &why), &why);
+    if (rc != 0 && e != NULL) {
+        *e = why;
+    }
+    return rc;
 }
 
 int ledger_stage(ledger *self, const stage_record *record, err *e)
@@ -197,6 +238,7 @@ int ledger_stage(ledger *self, const stage_record *record, err *e)
         message_fini(&m);
         return -1;
     }
+    write_down(self, &m);
     self->stage = session_ask(self->session, &m, e);
     return self->stage != NULL ? 0 : -1;
 }

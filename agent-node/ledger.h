@@ -4,7 +4,8 @@
  *            before it is committed. Blobs go and come by content hash through the node's cache. A stage
  *            record is sent and settled by the next commit, so that the coordinator's disk and the next
  *            stage work at the same time; a result is told after every stage record is settled.
- * Ownership: borrows the session and the blob store; ledger_fini drops a record under way.
+ *            What is said is in the spool before it is sent, where there is one.
+ * Ownership: borrows the session and the blob store, owns its spool; ledger_fini drops a record under way.
  * Threads:   one task thread.
  * Errors:    ERR_CONFLICT: the lease is not ours any more: drop the task, say nothing.
  *
@@ -17,6 +18,7 @@
 #include <stdint.h>
 
 #include "agent-node/session.h"
+#include "agent-node/spool.h"
 #include "common/buf.h"
 #include "common/hash.h"
 #include "wire/blob.h"
@@ -32,6 +34,7 @@ typedef struct ledger {
     const atomic_bool *cancelled; /* the task must stop */
     const atomic_bool *leaving;   /* it goes back when a stage has ended */
     session_ticket *stage;        /* the stage record under way, or NULL */
+    spool *spool;                 /* NULL: what is not acknowledged is in memory only */
 } ledger;
 void ledger_fini(ledger *self);
 

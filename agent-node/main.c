@@ -6,6 +6,7 @@
  * cancelled and joined, children die with their owners.
  *
  * SPDX-License-Identifier: MIT */
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include "agent-node/cmd_emu.h"
 #include "agent-node/cmd_selftest.h"
 #include "agent-node/host.h"
+#include "agent-node/leftovers.h"
 #include "agent-node/pipeline.h"
 #include "agent-node/settings.h"
 #include "agent-node/tasks.h"
@@ -41,6 +43,10 @@ typedef struct node {
     char *software; /* versions and the machine, as JSON */
     session *session;
     tasks *tasks;
+    char *spool;          /* folder of this node's leases; NULL: none */
+    leftovers *leftovers; /* of an earlier process there */
+    pthread_t teller;     /* tells them */
+    bool telling;
     int signals; /* signalfd */
     int terms;   /* SIGTERMs seen */
 } node;
@@ -48,6 +54,11 @@ typedef struct node {
 static void node_fini(node *self)
 {
     tasks_destroy(&self->tasks);
+    if (self->telling) {
+        pthread_join(self->teller, NULL);
+    }
+    leftovers_destroy(&self->leftovers);
+    scoped_free(&self->spool);
     session_destroy(&self->session);
     blob_store_destroy(&self->blobs);
     compile_pool_destroy(&self->compiler);
@@ -158,6 +169,31 @@ static int open_parts(node *self, err *e)
     return self->compiler != NULL && self->blobs != NULL ? 0 : -1;
 }
 
+static int open_spool(node *self, err *e)
+{
+    if (self->settings.spool == NULL) {
+        return 0;
+    }
+    if (strchr(self->name, '/') != NULL) {
+        return err_set(e, ERR_USAGE, "--spool: %s is no name of a folder", self->name);
+    }
+    self->spool = file_join(self->settings.spool, self->name);
+    self->leftovers = leftovers_find(self->spool, e);
+    return self->leftovers != NULL ? 0 : -1;
+}
+
+static bool has_leftovers(const node *self)
+{
+    return self->leftovers != NULL && leftovers_count(self->leftovers) > 0;
+}
+
+static void *tell_leftovers(void *arg)
+{
+    node *self = arg;
+    leftovers_tell(self->leftovers, self->session);
+    return NULL;
+}
+
 static int open_session(node *self, err *e)
 {
     SCOPED(json_destroy) json *software = host_json(CE_VERSION);
@@ -169,6 +205,7 @@ static int open_session(node *self, err *e)
                                .software = self->software,
                                .devices = self->devices,
                                .device_count = lanes_rows(self->lanes, self->devices),
+                               .spooled = has_leftovers(self),
                                .events = {.lease = on_lease,
                                           .cancel = on_cancel,
                                           .measure = on_measure,
@@ -184,6 +221,7 @@ static int open_session(node *self, err *e)
                         .lanes = self->lanes,
                         .compiler = self->compiler,
                         .session = self->session,
+                        .spool = self->spool,
                         .blobs = self->blobs};
     self->tasks = tasks_create(&parts, self->settings.slots);
     return 0;
@@ -200,8 +238,12 @@ static int serve(const settings *options, err *e)
         return -1;
     }
     name_node(&self);
-    if (open_signals(&self, e) != 0 || open_parts(&self, e) != 0 || open_session(&self, e) != 0) {
+    if (open_signals(&self, e) != 0 || open_parts(&self, e) != 0 || open_spool(&self, e) != 0 ||
+        open_session(&self, e) != 0) {
         return -1;
+    }
+    if (has_leftovers(&self)) {
+        self.telling = pthread_create(&self.teller, NULL, tell_leftovers, &self) == 0;
     }
     int rc = session_run(self.session, e);
     tasks_cancel(self.tasks, NULL);

@@ -32,6 +32,7 @@ typedef struct node_parts {
     compile_pool *compiler;
     session *session;
     blob_store *blobs;
+    const char *spool; /* folder; NULL: none */
 } node_parts;
 
 /* A candidate that compiled and passed the gate. */

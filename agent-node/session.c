@@ -45,6 +45,7 @@ struct session {
     uint64_t seq;   /* last used */
     bool registered;
     bool lapsed;   /* the coordinator does not know what we have */
+    bool overdue;  /* something was not answered in time: it goes out again */
     bool unsaid;   /* a hello is due: the socket had no connection yet */
     bool draining; /* asks for nothing more */
     bool failed;   /* refused for good: `failure` says why */
@@ -73,6 +74,7 @@ static int transmit(session *self, message *m, err *e)
 static bool send_item(session *self, item *next)
 {
     err why;
+    next->sent_ms = clock_mono_ms();
     if (transmit(self, &next->m, &why) != 0) {
         if (why.code == ERR_UNAVAILABLE && why.retry) {
             return false;
@@ -146,6 +148,7 @@ static void say_hello(session *self)
         message_set_str(&to->reason, from->reason);
         to->memory_bytes = from->memory_bytes;
     }
+    m.body.hello.spooled = self->options.spooled;
     self->unsaid = transmit(self, &m, &why) != 0;
     if (self->unsaid && !why.retry) {
         log_err(LOG_ERROR, "session", &why, "cannot send hello");
@@ -199,9 +202,12 @@ static void on_welcome(void *arg, const peer_id *from, message *m)
     atomic_store(&self->beat_ms, m->body.welcome.beat_ms);
     self->registered = true;
     log_line(LOG_INFO, "session", "registered with %s", self->options.coordinator);
-    if (self->lapsed) {
-        self->lapsed = false;
-        self->options.events.claim(self->options.events.arg);
+    if (self->lapsed || self->overdue) {
+        bool claim = self->lapsed;
+        self->lapsed = self->overdue = false;
+        if (claim) {
+            self->options.events.claim(self->options.events.arg);
+        }
         send_again(self);
         flush_outbox(self);
     }
@@ -366,10 +372,25 @@ static const loop_routes main_table = {main_routes, on_bad};
 
 /* ---- timers and wake-ups (loop thread) ---- */
 
+/* An answer that got lost on its way is asked for again: repeating a record is harmless. */
+static void look_for_overdue(session *self, int64_t now_ms)
+{
+    if (!self->registered || now_ms - sent_oldest_ms(&self->sent) < self->options.patience_ms) {
+        return;
+    }
+    log_line(LOG_WARN, "session", "the coordinator has not answered for %lld s: asking again",
+             (long long)self->options.patience_ms / 1000);
+    self->overdue = true;
+    self->registered = false;
+    say_hello(self);
+}
+
 static void on_tick(void *arg)
 {
     session *self = arg;
-    atomic_store(&self->tick, clock_mono_ms());
+    int64_t now = clock_mono_ms();
+    atomic_store(&self->tick, now);
+    look_for_overdue(self, now);
     err why;
     if (handshake_read(&self->handshake, self->main, &why) != 0) {
         end_with(self, &why);
@@ -531,6 +552,9 @@ session *session_create(const session_options *options, err *e)
 {
     SCOPED(session_destroy) session *self = xcalloc(1, sizeof(*self));
     self->options = *options;
+    if (self->options.patience_ms == 0) {
+        self->options.patience_ms = SESSION_PATIENCE_MS;
+    }
     self->handshake = (handshake){.coordinator = options->coordinator, .key = options->key};
     self->wake = -1;
     self->sent.end = &self->sent.first;
@@ -638,7 +662,7 @@ static int enqueue(session *self, item *out, int64_t timeout_ms, err *e)
 
 int session_post(session *self, message *m, err *e)
 {
-    return enqueue(self, item_create(m, false), SESSION_ANSWER_MS, e);
+    return enqueue(self, item_create(m, false), SESSION_PATIENCE_MS, e);
 }
 
 int session_try_post(session *self, message *m, err *e)
@@ -649,7 +673,7 @@ int session_try_post(session *self, message *m, err *e)
 session_ticket *session_ask(session *self, message *m, err *e)
 {
     item *out = item_create(m, true);
-    return enqueue(self, out, SESSION_ANSWER_MS, e) == 0 ? out : NULL;
+    return enqueue(self, out, SESSION_PATIENCE_MS, e) == 0 ? out : NULL;
 }
 
 int session_await(session_ticket **ticket, message *reply, err *e)

@@ -7,8 +7,8 @@
  * Threads:   session_run is the loop thread. session_call, session_post and session_free_slot are for
  *            any thread; the callbacks run on the loop thread and must not block.
  * Errors:    session_run fails when the coordinator refuses the node for good. A call fails with the
- *            coordinator's own code (ERR_CONFLICT: the lease is not ours any more), ERR_TIMEOUT, or
- *            ERR_UNAVAILABLE when the session ends. A coordinator that forgot the node or was restarted is
+ *            coordinator's own code (ERR_CONFLICT: the lease is not ours any more), or ERR_UNAVAILABLE when
+ *            the session ends. An outage of any length is waited out. A coordinator that forgot the node or was restarted is
  *            told which tasks are here and gets again what it did not answer: callers notice nothing
  *            unless it has given their task to somebody else.
  *
@@ -25,7 +25,7 @@
 #include "wire/curve.h"
 #include "wire/message.h"
 
-enum { SESSION_QUEUE = 1024, SESSION_ANSWER_MS = ITEM_ANSWER_MS };
+enum { SESSION_QUEUE = 1024, SESSION_PATIENCE_MS = 120000 };
 
 typedef struct session session;
 
@@ -47,6 +47,8 @@ typedef struct session_options {
     const char *software; /* JSON object of versions */
     const struct row_device *devices;
     size_t device_count;
+    bool spooled;        /* it will claim tasks of an earlier process of this name */
+    int64_t patience_ms; /* what is not answered so long is sent again; 0: SESSION_PATIENCE_MS */
     session_events events;
 } session_options;
 

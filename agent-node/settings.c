@@ -57,6 +57,13 @@ static const cli_option options[] = {
      .offset = AT(cache),
      .value = "DIR",
      .help = "keep blobs and compiler caches here (default: not kept)"},
+    {.name = "spool",
+     .type = CLI_STR,
+     .offset = AT(spool),
+     .value = "DIR",
+     .help =
+         "keep what the coordinator has not acknowledged here, too: a node that is started again "
+         "under the same --name tells it (default: in memory only)"},
     {.name = "compilers",
      .type = CLI_INT,
      .offset = AT(compilers),
@@ -109,6 +116,12 @@ static int check(const settings *s, err *e)
     static const char *const kinds[] = {"auto", "cuda", "emu", "fake"};
     if (s->coordinator == NULL) {
         return err_set(e, ERR_USAGE, "--coordinator URI is required; see ce-node --help");
+    }
+    if (s->spool != NULL && s->name == NULL) {
+        return err_set(e, ERR_USAGE,
+                       "--spool %s wants --name NAME: what is left there is told under "
+                       "the same name",
+                       s->spool);
     }
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         if (strcmp(kinds[i], s->device) == 0) {

@@ -24,6 +24,7 @@ typedef struct settings {
     int64_t slots;           /* tasks at once */
     const char *python;      /* interpreter of the judge; NULL: search */
     const char *fake;        /* script of the fake device; NULL: its defaults */
+    const char *spool;       /* folder of what is not acknowledged; NULL: memory only */
     const char *cache;       /* folder of the blob cache; NULL: memory only */
     const char *nvrtc;       /* library; NULL: search */
     const char *cupti;       /* library; NULL: search */

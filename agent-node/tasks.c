@@ -221,6 +221,9 @@ static void work(const tasks *self, task *t)
                       .leaving = &self->leaving};
     err why;
     snprintf(account.task, sizeof(account.task), "%s", lease->task);
+    if (self->parts.spool != NULL) {
+        account.spool = spool_create(self->parts.spool, lease->task, lease->token);
+    }
     if (run(self, &account, lease, &why) != 0) {
         tell_failure(self, &account, &why);
     }

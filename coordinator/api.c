@@ -145,13 +145,14 @@ static void replace_older(coord *c, const struct msg_hello *hello)
     if (older == NODES_NONE)
         return;
     const node *gone = nodes_get(c->nodes, older);
-    if (strcmp(gone->instance, hello->instance) != 0) {
+    bool same = strcmp(gone->instance, hello->instance) == 0;
+    if (!same) {
         message m;
         message_init(&m, MSG_BYE);
         message_set_str(&m.body.bye.text, "another node registered under your name");
         coord_send(c, &gone->peer, &m);
     }
-    handout_lose_node(c, older, NODE_LOST, "another process registered under its name");
+    handout_replace_node(c, older, same, hello->spooled);
 }
 
 static void on_hello(const api_call *call)
@@ -159,6 +160,8 @@ static void on_hello(const api_call *call)
     coord *c = call->c;
     const struct msg_hello *hello = &call->m->body.hello;
     size_t known = nodes_of_peer(c->nodes, call->from);
+    if (c->opening)
+        return; /* it says so again in a second: what it claims is not known yet */
     if (known != NODES_NONE && strcmp(nodes_get(c->nodes, known)->instance, hello->instance) == 0) {
         welcome(c, call->from, false); /* the first welcome has not arrived yet */
         return;
@@ -434,18 +437,34 @@ static void take_record(const api_call *call, ingest_kind kind, size_t task, con
                         int64_t token, const char *text)
 {
     err e = {0};
+    const char *sender = nodes_get(call->c->nodes, call->node)->name;
     ingest *record = ingest_read(kind, name, token, text, clock_wall_ms(), &e);
     if (!record) {
-        log_err(LOG_WARN, "wire", &e, "node %s sent a bad record",
-                nodes_get(call->c->nodes, call->node)->name);
+        log_err(LOG_WARN, "wire", &e, "node %s sent a bad record", sender);
         acknowledge(call, &e);
         return;
     }
     record_job *job = xcalloc(1, sizeof *job);
     *job = (record_job){.record = record, .task = task, .ack = ack_of(call)};
-    memcpy(job->node, nodes_get(call->c->nodes, call->node)->name, NODES_NAME);
+    memcpy(job->node, sender, NODES_NAME);
     if (coord_submit(call->c, write_record, job, record_written))
         record_job_free(job);
+}
+
+/* Of a run that is over, or that is not at work. */
+static void refuse_record(const api_call *call, ingest_kind kind, const char *id, int64_t token,
+                          const char *text)
+{
+    err e = {0};
+    err_set(&e, ERR_NOT_FOUND, "there is no task %s at work", id);
+    acknowledge(call, &e);
+    record_job *job = xcalloc(1, sizeof *job);
+    job->record = ingest_read(kind, id, token, text, clock_wall_ms(), NULL);
+    memcpy(job->node, nodes_get(call->c->nodes, call->node)->name, NODES_NAME);
+    if (job->record)
+        keep_late(call->c, job, &e);
+    else
+        free(job);
 }
 
 /* The store is the fence: also what comes too late goes there, and is refused and noted there. */
@@ -455,12 +474,11 @@ static void take_task_record(const api_call *call, ingest_kind kind, const char 
     size_t task = sched_find(call->c->options.run->tasks, id);
     err e = {0};
     if (task == SCHED_NONE)
-        err_set(&e, ERR_NOT_FOUND, "there is no task %s", id);
-    else if (check_holder(call, task, token, &e) == 0) {
+        refuse_record(call, kind, id, token, text);
+    else if (check_holder(call, task, token, &e))
+        acknowledge(call, &e);
+    else
         take_record(call, kind, task, id, token, text);
-        return;
-    }
-    acknowledge(call, &e);
 }
 
 static void on_call(const api_call *call)

@@ -75,8 +75,9 @@ typedef struct coord {
     uint64_t seq;            /* of messages sent */
     int64_t last_tick_ms;    /* monotonic */
     int64_t parked_until_ms; /* monotonic: what an earlier coordinator handed out can be claimed */
-    bool idle;               /* no run is at work; service only */
-    bool running;            /* the store says RUN_RUNNING: contracts have passed */
+    bool opening; /* the run that nodes may have tasks of is being read: no node is let in yet */
+    bool idle;    /* no run is at work; service only */
+    bool running; /* the store says RUN_RUNNING: contracts have passed */
     coord_end end;
     err why; /* COORD_REFUSED, COORD_BROKEN */
 } coord;

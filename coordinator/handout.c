@@ -215,6 +215,7 @@ static void claimed(void *owner, void *arg, int result, const err *e)
             lease_release(c->leases, job->task, job->token, NULL);
             nodes_release(c->nodes, now.node);
         }
+        paid_lost(c, job->task, job->token);
         sched_return(c->options.run->tasks, job->task, false, false);
     }
     free(job);
@@ -227,7 +228,7 @@ void handout_claim(coord *c, size_t number, const struct msg_claim *claim)
     size_t task = sched_find(tasks, claim->task);
     const lease old = {.task = task, .node = number, .token = claim->token};
     if (task == SCHED_NONE || claim->token > lease_last_token(c->leases) ||
-        !sched_claim(tasks, task)) {
+        lease_held(c->leases, task) || !sched_claim(tasks, task)) {
         tell_cancel(c, &holder->peer, claim->task);
         return;
     }
@@ -299,11 +300,25 @@ static bool goes_back(coord *c, return_job *job)
     return true;
 }
 
+/* Kept back from everybody but the node that will claim it. */
+static void park(coord *c, size_t task)
+{
+    if (task_of(c, task)->state != SCHED_WAITING || task_of(c, task)->suspect)
+        return;
+    sched_park(c->options.run->tasks, task);
+    c->parked_until_ms = clock_mono_ms() + c->options.lost_ms;
+}
+
 static void returned(void *owner, void *arg, int result, const err *e)
 {
     coord *c = owner;
     return_job job = *(return_job *)arg;
     free(arg);
+    if (job.how.parting)
+        sched_parted(c->options.run->tasks, job.how.task);
+    if (job.how.parting && !result &&
+        (lease_held(c->leases, job.how.task) || task_of(c, job.how.task)->endings))
+        return; /* it was claimed meanwhile: it goes on, or was lost once more */
     bool held = task_of(c, job.how.task)->state == SCHED_LEASED;
     if (result && held) {
         coord_stop(c, COORD_BROKEN, e); /* no result was recorded either: nothing explains it */
@@ -313,6 +328,8 @@ static void returned(void *owner, void *arg, int result, const err *e)
         paid_lost(c, job.how.task, job.how.token);
     if (!result && goes_back(c, &job))
         give_up(c, &job);
+    else if (!result && job.how.park)
+        park(c, job.how.task);
     if (job.acked)
         handout_acknowledge(c, &job.ack, result ? e : NULL);
 }
@@ -337,6 +354,7 @@ typedef struct losing {
     bool failure;
     bool alone;  /* there was but one */
     bool cancel; /* the node is there and must be told */
+    bool park;   /* its successor will claim them */
     const char *text;
 } losing;
 
@@ -352,9 +370,13 @@ static void end_lost(void *arg, const lease *ended)
                           .ending = l->ending,
                           .failure = l->failure,
                           .lost = l->failure,
-                          .alone = l->alone};
+                          .alone = l->alone,
+                          .park = l->park,
+                          .parting = l->ending == TASK_LOST};
     memcpy(how.node, nodes_get(l->c->nodes, ended->node)->name, NODES_NAME);
     snprintf(how.text, sizeof how.text, "%s", l->text);
+    if (how.parting)
+        sched_part(l->c->options.run->tasks, ended->task);
     handout_end(l->c, &how, NULL);
 }
 
@@ -375,21 +397,14 @@ static int write_node_state(store_tx *tx, void *arg, err *e)
     return node_set_state(tx, job->name, job->state, clock_wall_ms(), e);
 }
 
-void handout_lose_node(coord *c, size_t number, node_state state, const char *reason)
+static void forget_node(coord *c, size_t number, node_state state, losing *how)
 {
     const node *gone = nodes_get(c->nodes, number);
-    char text[ERR_TEXT_MAX];
-    snprintf(text, sizeof text, "node %s %s: %s", gone->name,
-             state == NODE_LEFT ? "left" : "was lost", reason);
     size_t held = lease_count_node(c->leases, number);
     log_line(held || state == NODE_LOST ? LOG_WARN : LOG_INFO, "nodes",
-             "%s; tasks that go back: %zu", text, held);
-    losing l = {.c = c,
-                .ending = TASK_LOST,
-                .failure = state == NODE_LOST,
-                .alone = held == 1,
-                .text = text};
-    lease_drop_node(c->leases, number, end_lost, &l);
+             "%s; tasks that go back: %zu", how->text, held);
+    how->alone = held == 1;
+    lease_drop_node(c->leases, number, end_lost, how);
     blob_inbox_forget(c->inbox, gone->instance);
     node_job *job = xcalloc(1, sizeof *job);
     memcpy(job->name, gone->name, NODES_NAME);
@@ -397,6 +412,26 @@ void handout_lose_node(coord *c, size_t number, node_state state, const char *re
     nodes_leave(c->nodes, number);
     if (coord_submit(c, write_node_state, job, failure_written))
         free(job);
+}
+
+void handout_lose_node(coord *c, size_t number, node_state state, const char *reason)
+{
+    char text[ERR_TEXT_MAX];
+    snprintf(text, sizeof text, "node %s %s: %s", nodes_get(c->nodes, number)->name,
+             state == NODE_LEFT ? "left" : "was lost", reason);
+    losing l = {.c = c, .ending = TASK_LOST, .failure = state == NODE_LOST, .text = text};
+    forget_node(c, number, state, &l);
+}
+
+void handout_replace_node(coord *c, size_t number, bool same, bool claims)
+{
+    char text[ERR_TEXT_MAX];
+    snprintf(text, sizeof text, "node %s %s", nodes_get(c->nodes, number)->name,
+             same ? "comes over another connection"
+                  : "was lost: another process registered under its name");
+    losing l = {
+        .c = c, .ending = TASK_LOST, .failure = !same, .park = same || claims, .text = text};
+    forget_node(c, number, NODE_LOST, &l);
 }
 
 /* Which task a run waits for, and where it is. */

@@ -25,6 +25,9 @@ void handout_tick(coord *c, int64_t now_ms);
 void handout_renew_all(coord *c, int64_t now_ms);
 /* handout_lose_node ends a node's leases and forgets the node; state says how it went. */
 void handout_lose_node(coord *c, size_t number, node_state state, const char *reason);
+/* handout_replace_node does so for a node that registers anew. same: the very process over another
+ * connection, which is no fault of its tasks. claims: it will claim tasks, which are kept back for it. */
+void handout_replace_node(coord *c, size_t number, bool same, bool claims);
 /* handout_cancel_all takes every task in flight back. */
 void handout_cancel_all(coord *c);
 
@@ -37,6 +40,8 @@ typedef struct handout_return {
     bool final;   /* no further try */
     bool lost;    /* with its node; alone: which had nothing else */
     bool alone;
+    bool park;    /* for a node that will claim it */
+    bool parting; /* it can be claimed before this is durable */
     char node[NODES_NAME];
     char text[ERR_TEXT_MAX];
 } handout_return;

@@ -44,6 +44,11 @@ static lease *find(const lease_table *self, size_t task)
     return NULL;
 }
 
+bool lease_held(const lease_table *self, size_t task)
+{
+    return find(self, task) != NULL;
+}
+
 static lease remove_at(lease_table *self, size_t i)
 {
     lease row = self->rows[i];

@@ -43,6 +43,8 @@ int lease_grant(lease_table *self, size_t task, size_t node, int64_t now_ms, lea
 int lease_resume(lease_table *self, const lease *old, int64_t now_ms, err *e);
 /* lease_check: *out is the current lease of the task if the token is its token. */
 int lease_check(const lease_table *self, size_t task, int64_t token, lease *out, err *e);
+/* lease_held: somebody has the task, under whatever token. */
+bool lease_held(const lease_table *self, size_t task);
 /* lease_release ends a lease by its holder's word; the same complaints as lease_check. */
 int lease_release(lease_table *self, size_t task, int64_t token, err *e);
 /* lease_renew keeps every lease of a node for another ttl. */

@@ -322,8 +322,21 @@ void sched_unpark(sched *self)
     self->parked_count = 0;
 }
 
+void sched_part(sched *self, size_t task)
+{
+    at(self, task)->endings++;
+}
+
+void sched_parted(sched *self, size_t task)
+{
+    assert(at(self, task)->endings > 0);
+    at(self, task)->endings--;
+}
+
 bool sched_claim(sched *self, size_t task)
 {
+    if (!self->stopped && at(self, task)->state == SCHED_LEASED && at(self, task)->endings > 0)
+        return true;
     if (self->stopped || at(self, task)->state != SCHED_WAITING)
         return false;
     if (self->entries[task].parked)

@@ -58,6 +58,7 @@ typedef struct sched_task {
     bool suspect;                          /* several nodes were: it runs where nothing else does */
     char blamed[SCHED_BLAMED][SCHED_NODE]; /* nodes that were lost while they had nothing else */
     int blames;
+    int endings;  /* lost leases whose end is not durable yet */
     bool refused; /* its holder was told that a call may not be sent: giving back is no failure */
 } sched_task;
 
@@ -114,6 +115,10 @@ void sched_refuse(sched *self, size_t task);
 bool sched_return(sched *self, size_t task, bool failure, bool final);
 /* sched_park keeps a waiting task from being picked until sched_unpark: a node may have it still.
  * sched_claim takes that very task, parked or not: false when it does not wait. */
+/* sched_part: the task's lease was lost; sched_parted: that is durable. Between them the task counts as leased
+ * and can be claimed. */
+void sched_part(sched *self, size_t task);
+void sched_parted(sched *self, size_t task);
 void sched_park(sched *self, size_t task);
 void sched_unpark(sched *self);
 bool sched_claim(sched *self, size_t task);

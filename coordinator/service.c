@@ -262,6 +262,7 @@ static void run_opened(void *owner, void *arg, int result, const err *e)
     service *self = owner;
     opening *job = arg;
     self->active = job->opened;
+    self->coord->opening = false;
     free(job);
     if (result) {
         ended *how = remember(self);
@@ -598,6 +599,7 @@ coord *service_coord(service *self)
 int service_run(service *self, err *e)
 {
     coord_end end;
+    self->coord->opening = self->waiting_count > 0;
     next_run(self);
     return coord_run(self->coord, &end, e);
 }

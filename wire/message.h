@@ -23,7 +23,7 @@
 #include "common/hash.h"
 
 enum {
-    MESSAGE_PROTOCOL = 3,               /* part of every frame; peers must have the same */
+    MESSAGE_PROTOCOL = 4,               /* part of every frame; peers must have the same */
     MESSAGE_SIZE_MAX = 80 * 1024 * 1024 /* of one encoded message */
 };
 

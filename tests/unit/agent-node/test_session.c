@@ -77,7 +77,7 @@ static void join(fixture *f)
     }
 }
 
-static int set_up(void **state)
+static int set_up_with(void **state, int64_t patience_ms)
 {
     static char kind[] = "fake", name[] = "f", empty[] = "", arch[] = "sm_90a";
     static const struct row_device device = {kind, name, empty, arch, 4096, empty};
@@ -92,12 +92,23 @@ static int set_up(void **state)
         .software = "{\"ce\":\"0\"}",
         .devices = &device,
         .device_count = 1,
+        .patience_ms = patience_ms,
         .events = {.lease = on_lease, .cancel = on_cancel, .claim = on_claim, .arg = f}};
     f->session = session_create(&options, &e);
     assert_non_null(f->session);
     assert_int_equal(pthread_create(&f->thread, NULL, run_session, f), 0);
     *state = f;
     return 0;
+}
+
+static int set_up(void **state)
+{
+    return set_up_with(state, 0);
+}
+
+static int set_up_impatient(void **state)
+{
+    return set_up_with(state, 400);
 }
 
 static int tear_down(void **state)
@@ -431,6 +442,24 @@ static void a_new_coordinator_hears_what_the_old_one_did_not_answer(void **state
     finish_again(f, &c);
 }
 
+/* The first copy, or its answer, got lost. */
+static void what_is_not_answered_in_time_goes_out_again(void **state)
+{
+    fixture *f = *state;
+    caller c;
+    admit(f);
+    call_start(f, &c, MSG_STAGE);
+    expect_call(f, MSG_STAGE);
+    SCOPED(message_fini) message hello = {0};
+    desk_await(f->desk, MSG_HELLO, &hello);
+    desk_welcome(f->desk, "c1", false); /* it knows the node: nothing is claimed */
+    uint64_t again = expect_call(f, MSG_STAGE);
+    desk_ack(f->desk, again, ERR_NONE, "");
+    call_join(&c);
+    assert_int_equal(c.rc, 0);
+    assert_int_equal(queue_size(f->events), 0);
+}
+
 /* ---- the end ---- */
 
 static void a_stopped_session_wakes_who_waits(void **state)
@@ -567,6 +596,8 @@ int main(void)
         NODE_TEST(a_slow_coordinator_gets_everything_in_order),
         NODE_TEST(leases_and_cancels_reach_the_node),
         NODE_TEST(a_freed_slot_is_asked_for),
+        cmocka_unit_test_setup_teardown(what_is_not_answered_in_time_goes_out_again,
+                                        set_up_impatient, tear_down),
         NODE_TEST(a_new_coordinator_hears_what_the_old_one_did_not_answer),
         NODE_TEST(a_stopped_session_wakes_who_waits),
         NODE_TEST(a_stopped_session_says_bye),

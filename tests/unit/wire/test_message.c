@@ -371,7 +371,8 @@ static void another_protocol_names_both_versions(void **state)
     message_init(&m, MSG_PULL);
     encode_or_fail(&m, &out);
     out.data[2] = 9;
-    refused(out.data, out.size, "protocol 9 and this program 3");
+    SCOPED(scoped_free) char *says = xasprintf("protocol 9 and this program %d", MESSAGE_PROTOCOL);
+    refused(out.data, out.size, says);
 }
 
 static void a_number_that_is_no_message_is_not_sent(void **state)
@@ -465,14 +466,15 @@ static void the_fuzz_corpus_has_every_message(void **state)
         err e = {0};
         random_message(s, &random, CORPUS, &fresh);
         encode_or_fail(&fresh, &bytes);
-        if (getenv("CE_UPDATE_CORPUS") != NULL)
-            assert_int_equal(file_write(path, bytes.data, bytes.size, &e), 0);
         buf_init(&file, MESSAGE_SIZE_MAX);
-        if (file_read(path, &file, &e) < 0 || file.size < FRAME_HEAD)
-            fail_msg("%s is missing: run this test with CE_UPDATE_CORPUS=1", path);
-        file.data[2] = MESSAGE_PROTOCOL; /* as the target does */
-        if (message_decode(file.data, file.size, &kept, &e) < 0)
+        bool whole = file_read(path, &file, &e) == 0 && file.size >= FRAME_HEAD;
+        if (whole)
+            file.data[2] = MESSAGE_PROTOCOL; /* as the target does */
+        if (whole && message_decode(file.data, file.size, &kept, &e) == 0)
+            continue;
+        if (getenv("CE_UPDATE_CORPUS") == NULL)
             fail_msg("%s: %s: run this test with CE_UPDATE_CORPUS=1", path, e.text);
+        assert_int_equal(file_write(path, bytes.data, bytes.size, &e), 0);
     }
 }
 
