@@ -28,7 +28,7 @@ struct lane {
     lane_facts facts;
     judge *judge;      /* NULL until wanted */
     const lanes *home; /* for the settings */
-    bool taken;
+    bool taken, sees;
     int lock; /* of the GPU among all nodes of this host; 0: none */
 };
 
@@ -407,4 +407,14 @@ judge *lane_judge(lane *self, err *e)
 const lane_facts *lane_get_facts(const lane *self)
 {
     return &self->facts;
+}
+
+bool lane_sees(const lane *self)
+{
+    return self->sees;
+}
+
+void lane_note_sight(lane *self)
+{
+    self->sees = true;
 }

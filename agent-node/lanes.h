@@ -61,6 +61,9 @@ lane *lanes_acquire_host(lanes *self, const atomic_bool *cancelled, err *e);
 void lanes_release(lanes *self, lane **held);
 /* lane_judge starts the lane's judge if it does not run yet. */
 judge *lane_judge(lane *self, err *e);
+/* lane_sees: a holder has seen that tools that look on see planted defects on this device (lane_note_sight). */
+bool lane_sees(const lane *self);
+void lane_note_sight(lane *self);
 const lane_facts *lane_get_facts(const lane *self);
 
 #endif

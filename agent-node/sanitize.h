@@ -3,7 +3,8 @@
  * Purpose:   memcheck, initcheck, racecheck and synccheck, each a run of its own in a fresh runner, over a few
  *            small shapes, in memory that is exactly as large as each tensor. A finding is the
  *            candidate's outcome. Where a tool is not there, does not know the device or fails, the state
- *            reads "not run" with the reason, never "clean".
+ *            reads "not run" with the reason, never "clean". Silence is believed from a tool that has seen a
+ *            planted defect on this device: four kernels more, once for a lane, when there is silence.
  * Ownership: plain values; requests borrow.
  * Threads:   the holder of the lane.
  * Errors:    an err is the judge's or the cancelled task's; whatever goes wrong with a tool is the state.
@@ -15,11 +16,6 @@
 #include "agent-node/pipeline.h"
 #include "agent-node/runner/verdict.h"
 #include "agent-node/sanitizer_log.h"
-
-/* What four tools that complained of nothing come to. It is not "clean": on an H200 they also said nothing of
- * three planted defects (docs/evidence/2026-12-01-h200-first-contact), so their silence proves nothing yet. */
-#define SANITIZE_NOTHING_FOUND \
-    "not run (the tools found nothing, but are not yet proven to see planted defects)"
 
 enum {
     SANITIZE_SHAPES =

@@ -141,6 +141,39 @@ const specimen specimen_cheats[] = {
     {.name = NULL},
 };
 
+/* ---- right kernels with a defect ---- */
+
+/* What was seen decides something, however seldom: a load that decides nothing is none in the machine code. */
+#define PLANTED(tool, does, defect, outcome)                                                   \
+    {                                                                                          \
+        .name = "planted_" tool, .why = does,                                                  \
+        .source =                                                                              \
+            "extern \"C\" __global__ void planted(const float *x, float *y, long long n)\n{\n" \
+            "    __shared__ float s[256];\n"                                                   \
+            "    long long i = blockIdx.x * 256LL + threadIdx.x;\n"                            \
+            "    float seen = 0.0f;\n"                                                         \
+            "    s[threadIdx.x] = (float)i;\n" defect "    if (i < n)\n"                       \
+            "        y[i] = __float_as_uint(seen) == 0x7fa5c3e1u ? seen : x[i];\n}\n",         \
+        .plan = PLANTED_PLAN, .must = {(outcome)}, .must_count = 1                             \
+    }
+#define PLANTED_PLAN                                                                               \
+    "{\"kernels\": [{\"entry\": \"planted\", \"grid\": [\"ceil_div(n, 256)\"], \"block\": [256], " \
+    "\"args\": [\"x\", \"y\", {\"i64\": \"n\"}]}]}"
+
+const specimen specimen_planted[] = {
+    PLANTED("memcheck", "reads one element past the end of its input",
+            "    if (i == n - 1)\n        seen = x[n];\n", OUTCOME_OUT_OF_BOUNDS),
+    PLANTED("initcheck", "reads its output before anybody wrote it",
+            "    if (i < n)\n        seen = y[i];\n", OUTCOME_UNINITIALISED),
+    PLANTED("racecheck", "reads what another warp writes, and waits for nobody",
+            "    seen = s[(threadIdx.x + 128) % 256];\n", OUTCOME_RACE),
+    PLANTED("synccheck", "half of a block waits at a barrier, and half does not",
+            "    if (threadIdx.x < 128)\n        __syncthreads();\n"
+            "    seen = s[threadIdx.x];\n",
+            OUTCOME_RACE),
+    {.name = NULL},
+};
+
 /* ---- the problem ---- */
 
 static char *terms_text(int64_t n, int64_t ignored)

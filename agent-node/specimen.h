@@ -1,7 +1,7 @@
 /* specimen - the kernels of the self-tests, and a problem for them
  *
  * Purpose:   a copy of n floats is the problem; the specimens are an honest copy, copies that move some
- *            percent more bytes, one that asks L2 to keep its data, and kernels that cheat. Everything is
+ *            percent more bytes, one that asks L2 to keep its data, and kernels that cheat, and right ones with a hidden defect. Everything is
  *            in the program: a node has no checkout.
  * Ownership: a bench owns texts and contract and borrows the node's parts; what specimen_build gives is
  *            the caller's.
@@ -31,6 +31,9 @@ extern const specimen specimen_slower_3;  /* moves 3 % more bytes */
 extern const specimen specimen_slower_10; /* 10 % */
 extern const specimen specimen_keeps_l2;  /* asks that its inputs stay in L2 */
 extern const specimen specimen_cheats[];  /* name NULL ends it */
+/* Right kernels with a defect that no output shows: one for each tool of compute-sanitizer, named
+ * "planted_TOOL"; `must` is what the tool finds. */
+extern const specimen specimen_planted[]; /* name NULL ends it */
 
 typedef struct specimen_bench {
     pipeline p;

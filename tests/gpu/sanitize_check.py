@@ -22,27 +22,25 @@ HEAD = """extern "C" __global__ void k(const float *a, const float *b, float *y,
 {
     __shared__ float s[256];
     long long i = blockIdx.x * 256LL + threadIdx.x;
-    float seen;
-    (void)s; (void)seen;
+    float seen = 0.0f;
+    (void)s;
 """
+# What was seen decides something, however seldom: a load that decides nothing is none in the machine code.
 TAIL = """    if (i < n)
-        y[i] = a[i] + b[i];
+        y[i] = __float_as_uint(seen) == 0x7fa5c3e1u ? seen : a[i] + b[i];
 }
 """
 PLAN = {"kernels": [{"entry": "k", "grid": ["ceil_div(n, 256)"], "block": [256],
                      "args": ["a", "b", "y", {"i64": "n"}]}]}
-READ = '    asm volatile("ld.%s.f32 %%0, [%%1];" : "=f"(seen) : "%s"(%s) : "memory");\n'
 # What is between head and tail, the outcome, and whether the exit code depends on it.
 KERNELS = {
-    "planted_read_past_end": ("    if (i == n - 1)\n    " + READ % ("global", "l", "a + n"), "out_of_bounds", True),
-    "planted_uninitialised": ("    if (i < n)\n    " + READ % ("global", "l", "y + i"), "uninitialised", True),
-    "planted_race": ("    s[threadIdx.x] = (float)i;\n"
-                     + READ % ("shared", "r", "(unsigned)__cvta_generic_to_shared(&s[(threadIdx.x + 128) % 256])"),
-                     "race", True),
-    "planted_wrong_mask": ("    __syncwarp(1u << (threadIdx.x / 32));\n", "race", False),
+    "planted_read_past_end": ("    if (i == n - 1)\n        seen = a[n];\n", "out_of_bounds", True),
+    "planted_uninitialised": ("    if (i < n)\n        seen = y[i];\n", "uninitialised", True),
+    "planted_race": ("    s[threadIdx.x] = (float)i;\n    seen = s[(threadIdx.x + 128) % 256];\n", "race", True),
+    "planted_half_at_a_barrier": ("    s[threadIdx.x] = (float)i;\n    if (threadIdx.x < 128)\n        __syncthreads();\n"
+                                  "    seen = s[threadIdx.x];\n", "race", True),
     "honest_plain": ("", "ok", True),
-    "honest_shared": ("    s[threadIdx.x] = (float)i;\n    __syncthreads();\n"
-                      + READ % ("shared", "r", "(unsigned)__cvta_generic_to_shared(&s[(threadIdx.x + 128) % 256])"),
+    "honest_shared": ("    s[threadIdx.x] = (float)i;\n    __syncthreads();\n    seen = s[(threadIdx.x + 128) % 256];\n",
                       "ok", True),
 }
 

@@ -65,6 +65,23 @@ static void a_cheat_compiles_unless_the_gate_is_what_refuses_it(void **state)
     bench_close(&b);
 }
 
+static void planted_defects_compile_and_their_tools_are_named(void **state)
+{
+    (void)state;
+    bench b;
+    bench_open(&b, NULL);
+    static const char *const tools[] = {"memcheck", "initcheck", "racecheck", "synccheck"};
+    size_t count = 0;
+    for (const specimen *what = specimen_planted; what->name != NULL; what++) {
+        SCOPED(candidate_destroy) candidate *c = build(&b, what);
+        assert_int_equal(c->compiled.result, OUTCOME_OK);
+        assert_int_equal(what->must_count, 1);
+        assert_non_null(strstr(what->name, tools[count++]));
+    }
+    assert_int_equal(count, 4);
+    bench_close(&b);
+}
+
 static int64_t extra(bench *b, const specimen *what)
 {
     SCOPED(candidate_destroy) candidate *c = build(b, what);
@@ -107,6 +124,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(honest_kernels_compile),
         cmocka_unit_test(a_cheat_compiles_unless_the_gate_is_what_refuses_it),
+        cmocka_unit_test(planted_defects_compile_and_their_tools_are_named),
         cmocka_unit_test(slower_copies_move_so_much_more),
         cmocka_unit_test(the_judges_reference_carries_the_same_code)};
     return cmocka_run_group_tests_name("specimen", tests, NULL, NULL);
