@@ -1,7 +1,7 @@
 /* calibrate - see calibrate.h.
  *
- * Jobs run in the order they were submitted: what is read of a joining node's cards is there before the
- * first lease is sent to it, and a self-test's rows are read back in the job that writes them.
+ * A joining node gets no lease before what is stored of its cards is read, as its leases carry that. A
+ * self-test's rows are read back in the job that writes them.
  *
  * SPDX-License-Identifier: MIT */
 #include "coordinator/calibrate.h"
@@ -153,6 +153,7 @@ void calibrate_joined(coord *c, size_t number, const struct msg_hello *hello)
         job->usable = true;
         message_set_str(&job->cards[job->count++].uuid, d->uuid);
     }
+    nodes_await_cards(c->nodes, number);
     if (coord_submit(c, read_cards, job, cards_read))
         join_job_free(job);
 }

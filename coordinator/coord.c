@@ -1,9 +1,9 @@
 /* coord - start, tick, stop
  *
  * Theory of operation. Handlers (api.c) and the lease's life (handout.c) change memory only after the
- * store has committed: a task is leased when its grant is durable, waits again when its return is, is
- * done when its result is. So memory never knows more than the disk, and a kill at any moment loses
- * nothing but what was on its way. The work ends when `end` is set and no job is pending.
+ * store has committed: a task waits again when its return is durable, is done when its result is. Only a
+ * grant is told while it is still on its way (handout.c says why that is safe). So no answer rests on more
+ * than the disk has, and a kill at any moment loses nothing but what was on its way. The work ends when `end` is set and no job is pending.
  *
  * SPDX-License-Identifier: MIT */
 #include "coordinator/coord.h"

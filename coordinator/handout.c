@@ -1,5 +1,10 @@
 /* handout - each step: memory says "on its way", the store commits, memory follows
  *
+ * A lease alone is sent before its grant is durable: no node waits for a disk. What a node says of it comes
+ * after the grant in the store's queue, so nothing about it is acknowledged before the grant is durable; and
+ * a coordinator that is killed in between never gives the same token again (run.c), so what such a node
+ * says later is fenced off.
+ *
  * A task stays SCHED_LEASED in memory from the moment it is picked until its return or its result is
  * durable. Jobs run in the order they were submitted, so a result that raced with a loss is decided
  * by the store once, and the loser's continuation sees a conflict.
@@ -11,12 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/buf.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "coordinator/paid.h"
-#include "store/artifact.h"
 
 static const sched_task *task_of(const coord *c, size_t task)
 {
@@ -50,26 +53,22 @@ size_t handout_holder(coord *c, const char *id, int64_t token, err *e)
 
 /* ---- granting ---- */
 typedef struct grant_job {
-    size_t task;
     int64_t token;
     char id[ID_TEXT];
     char name[NODES_NAME];
-    hash spec;
-    buf text; /* of the spec: the node asks for it next */
 } grant_job;
-
-static void grant_job_free(grant_job *job)
-{
-    buf_fini(&job->text);
-    free(job);
-}
 
 static int write_grant(store_tx *tx, void *arg, err *e)
 {
-    grant_job *job = arg;
-    if (artifact_get(tx, &job->spec, &job->text, e))
-        return err_wrap(e, "spec of task %s", job->id);
+    const grant_job *job = arg;
     return task_grant(tx, job->id, job->name, job->token, clock_wall_ms(), e);
+}
+
+static void granted(void *owner, void *arg, int result, const err *e)
+{
+    free(arg);
+    if (result)
+        coord_stop(owner, COORD_BROKEN, e);
 }
 
 static void fill_cards(struct msg_lease *body, const node *holder)
@@ -106,27 +105,13 @@ static void fill_lease(message *m, const sched_task *task, int64_t token)
     }
 }
 
-static void send_lease(coord *c, const grant_job *job, size_t number)
+static void send_lease(coord *c, const lease *given)
 {
     message m;
-    coord_cache(c, buf_text(&job->text), job->text.size);
-    fill_lease(&m, task_of(c, job->task), job->token);
-    fill_cards(&m.body.lease, nodes_get(c->nodes, number));
-    if (!coord_send(c, &nodes_get(c->nodes, number)->peer, &m))
-        handout_lose_node(c, number, NODE_LOST, "its connection is gone");
-}
-
-static void granted(void *owner, void *arg, int result, const err *e)
-{
-    coord *c = owner;
-    grant_job *job = arg;
-    lease now;
-    if (result)
-        coord_stop(c, COORD_BROKEN, e);
-    else if (lease_check(c->leases, job->task, job->token, &now, NULL) == 0)
-        send_lease(c, job, now.node);
-    /* else it ended meanwhile: its return is on its way to the store */
-    grant_job_free(job);
+    fill_lease(&m, task_of(c, given->task), given->token);
+    fill_cards(&m.body.lease, nodes_get(c->nodes, given->node));
+    if (!coord_send(c, &nodes_get(c->nodes, given->node)->peer, &m))
+        handout_lose_node(c, given->node, NODE_LOST, "its connection is gone");
 }
 
 typedef size_t pick_fn(sched *tasks);
@@ -147,16 +132,15 @@ static bool hand_out(coord *c, size_t number, pick_fn *pick)
         return false;
     }
     grant_job *job = xcalloc(1, sizeof *job);
-    job->task = task;
     job->token = given.token;
-    job->spec = task_of(c, task)->spec;
-    buf_init(&job->text, BLOB_MAX);
     memcpy(job->id, task_of(c, task)->id, ID_TEXT);
     memcpy(job->name, nodes_get(c->nodes, number)->name, NODES_NAME);
-    if (coord_submit(c, write_grant, job, granted) == 0)
-        return true;
-    grant_job_free(job);
-    return false;
+    if (coord_submit(c, write_grant, job, granted)) {
+        free(job);
+        return false;
+    }
+    send_lease(c, &given);
+    return true;
 }
 
 /* Gives one task to one node; false when nothing fits. */

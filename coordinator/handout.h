@@ -1,7 +1,7 @@
 /* handout - tasks out to nodes, and back
  *
- * Purpose:   the life of a lease: granted (durable, then sent), ended by a result, given back, lost with
- *            its node, cancelled. Every step is a store job first.
+ * Purpose:   the life of a lease: granted (sent at once), ended by a result, given back, lost with its
+ *            node, cancelled. Every step is a store job; all but the grant are one first.
  * Ownership: acts on a coord.
  * Threads:   the loop's.
  * Errors:    a store that fails stops the coordinator (COORD_BROKEN).

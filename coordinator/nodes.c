@@ -215,12 +215,19 @@ void nodes_drain(nodes *self, size_t number)
     self->rows[number].draining = true;
 }
 
+void nodes_await_cards(nodes *self, size_t number)
+{
+    assert(number < self->count);
+    self->rows[number].unread = true;
+}
+
 void nodes_set_cards(nodes *self, size_t number, struct row_card *cards, size_t count)
 {
     assert(number < self->count);
     forget_cards(&self->rows[number]);
     self->rows[number].cards = cards;
     self->rows[number].card_count = count;
+    self->rows[number].unread = false;
 }
 
 static void update(struct row_card *to, const struct row_card *from)
@@ -261,7 +268,7 @@ void nodes_set_credit(nodes *self, size_t number, int64_t credit)
 static int64_t room(const node *n)
 {
     int64_t slots = n->blame_count >= NODES_BLAMES ? 1 : n->slots; /* on probation */
-    bool closed = n->draining || n->alone || n->untested > 0 || nodes_quarantined(n);
+    bool closed = n->draining || n->alone || n->unread || n->untested > 0 || nodes_quarantined(n);
     int64_t empty = closed ? 0 : slots - n->held;
     return n->credit < empty ? n->credit : empty;
 }

@@ -48,6 +48,7 @@ typedef struct node {
     char *reason;           /* why a lane cannot, of the first such lane; NULL */
     struct row_card *cards; /* what is stored of its cards */
     size_t card_count;
+    bool unread;      /* what is stored of its cards is on its way: leases carry it, so they wait */
     int64_t untested; /* cards whose self-test is awaited: it gets no task until it is 0 */
 } node;
 
@@ -89,6 +90,8 @@ void nodes_drain(nodes *self, size_t number);
  * it. */
 void nodes_set_cards(nodes *self, size_t number, struct row_card *cards, size_t count);
 void nodes_update_card(nodes *self, const struct row_card *card);
+/* nodes_await_cards: the node gets no task before nodes_set_cards. */
+void nodes_await_cards(nodes *self, size_t number);
 /* nodes_await_tests: the node tests so many cards before it gets tasks; nodes_tested: one less. */
 void nodes_await_tests(nodes *self, size_t number, int64_t cards);
 void nodes_tested(nodes *self, size_t number);

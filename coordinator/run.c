@@ -24,6 +24,8 @@
 #define CORRECT_PROTOCOL "ce-correct-1"
 #define TIMING_PROTOCOL  "ce-timing-1"
 
+enum { TOKEN_BITS = 32 }; /* of what one coordinator gives out */
+
 /* ---- creating ---- */
 typedef struct creation {
     const run_request *request;
@@ -308,6 +310,7 @@ static int read_settings(store_tx *tx, opening *o, err *e)
                        row.id);
     o->self->budget_usd = row.budget_usd;
     o->self->kind = row.kind;
+    o->self->last_token = row.opened << TOKEN_BITS;
     if (settings_read(row.settings, strlen(row.settings), &o->self->settings, e))
         return err_wrap(e, "run %s", row.id);
     return 0;
@@ -408,7 +411,8 @@ static int read_usage(store_tx *tx, run *self, err *e)
 static int open_job(store_tx *tx, void *arg, err *e)
 {
     opening *o = arg;
-    return read_settings(tx, o, e) || read_entrants(tx, o, e) || read_tasks(tx, o, e) ||
+    return read_settings(tx, o, e) || run_count_opening(tx, o->self->id, e) ||
+                   read_entrants(tx, o, e) || read_tasks(tx, o, e) ||
                    task_recover(tx, o->self->id, true, o->now_ms, e) || read_usage(tx, o->self, e)
                ? -1
                : 0;

@@ -29,7 +29,7 @@ typedef struct run {
     char **entrants; /* names, by the number that tasks carry */
     size_t entrant_count;
     sched *tasks;
-    int64_t last_token; /* newest fencing token of the run */
+    int64_t last_token; /* no fencing token above it was ever sent */
     int64_t calls;      /* recorded model calls */
     double spent_usd;   /* known cost of those */
     int64_t unpriced;   /* calls whose cost is unknown */

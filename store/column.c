@@ -11,8 +11,6 @@
 #include "common/scoped.h"
 #include "common/xalloc.h"
 
-enum { SQL_MAX = 8192 };
-
 int column_count(const column *columns)
 {
     int n = 0;
@@ -127,25 +125,35 @@ void column_bind(sqlite3_stmt *s, int first, const column *columns, const void *
         bind_one(s, first++, c, (const char *)row + c->offset);
 }
 
+typedef struct insertion {
+    const char *table, *key_name;
+    const column *columns;
+} insertion;
+
+static void write_insert(buf *out, const void *arg)
+{
+    const insertion *into = arg;
+    int n = column_count(into->columns) + (into->key_name != NULL ? 1 : 0);
+    buf_printf(out, "INSERT INTO %s (", into->table);
+    column_names(out, into->columns, "");
+    buf_printf(out, "%s%s) VALUES (", into->key_name != NULL ? ", " : "",
+               into->key_name != NULL ? into->key_name : "");
+    for (int i = 1; i <= n; i++)
+        buf_printf(out, "%s?%d", i == 1 ? "" : ", ", i);
+    buf_puts(out, ")");
+}
+
 int column_insert(store_tx *tx, const char *table, const column *columns, const void *row,
                   const char *key_name, const char *key, err *e)
 {
-    SCOPED(buf_fini) buf sql = {0};
-    buf_init(&sql, SQL_MAX);
-    int n = column_count(columns) + (key_name != NULL ? 1 : 0);
-    buf_printf(&sql, "INSERT INTO %s (", table);
-    column_names(&sql, columns, "");
-    buf_printf(&sql, "%s%s) VALUES (", key_name != NULL ? ", " : "",
-               key_name != NULL ? key_name : "");
-    for (int i = 1; i <= n; i++)
-        buf_printf(&sql, "%s?%d", i == 1 ? "" : ", ", i);
-    buf_puts(&sql, ")");
-    SCOPED(db_reset) sqlite3_stmt *s = db_prepare(tx, buf_text(&sql), e);
+    const insertion into = {table, key_name, columns};
+    SCOPED(db_reset)
+    sqlite3_stmt *s = db_prepare_built(tx, columns, write_insert, &into, e);
     if (s == NULL)
         return -1;
     column_bind(s, 1, columns, row);
     if (key_name != NULL)
-        db_text(s, n, key);
+        db_text(s, sqlite3_bind_parameter_count(s), key);
     return db_write(tx, s, e);
 }
 
@@ -335,7 +343,7 @@ void column_free(const column *columns, void *row)
 static sqlite3_stmt *select_statement(store_tx *tx, const column_query *query, err *e)
 {
     SCOPED(buf_fini) buf sql = {0};
-    buf_init(&sql, SQL_MAX);
+    buf_init(&sql, DB_SQL_MAX);
     buf_puts(&sql, "SELECT ");
     column_names(&sql, query->columns, "");
     buf_printf(&sql, " FROM %s", query->from);

@@ -5,7 +5,10 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdint.h>
 #include <string.h>
+
+#include "common/scoped.h"
 
 typedef struct code_row {
     int native;
@@ -75,7 +78,8 @@ void db_forget(store_tx *tx)
     for (size_t i = 0; i < DB_STATEMENTS; i++)
         sqlite3_finalize(tx->cache[i]);
     memset(tx->cache, 0, sizeof tx->cache);
-    tx->cached = 0;
+    memset(tx->built, 0, sizeof tx->built);
+    tx->cached = tx->built_count = 0;
 }
 
 static size_t slot_of(const store_tx *tx, const char *sql)
@@ -102,6 +106,32 @@ sqlite3_stmt *db_prepare(store_tx *tx, const char *sql, err *e)
         tx->cached++;
     }
     return tx->cache[slot];
+}
+
+static db_built *built_of(store_tx *tx, const void *key)
+{
+    size_t slot = ((uintptr_t)key >> 4) % DB_BUILT;
+    while (tx->built[slot].key != NULL && tx->built[slot].key != key)
+        slot = (slot + 1) % DB_BUILT;
+    return &tx->built[slot];
+}
+
+sqlite3_stmt *db_prepare_built(store_tx *tx, const void *key, db_text_fn *write, const void *arg,
+                               err *e)
+{
+    db_built *row = built_of(tx, key);
+    if (row->key != NULL)
+        return row->statement;
+    SCOPED(buf_fini) buf sql = {0};
+    buf_init(&sql, DB_SQL_MAX);
+    write(&sql, arg);
+    sqlite3_stmt *s = db_prepare(tx, buf_text(&sql), e);
+    if (s == NULL)
+        return NULL;
+    assert(tx->built_count < DB_BUILT - 1); /* as many as there are tables of columns */
+    tx->built_count++;
+    *row = (db_built){key, s};
+    return s;
 }
 
 void db_reset(sqlite3_stmt **statement)
@@ -157,6 +187,12 @@ int db_write(store_tx *tx, sqlite3_stmt *s, err *e)
 int64_t db_changed(store_tx *tx)
 {
     return sqlite3_changes64(tx->db);
+}
+
+int db_run(store_tx *tx, const char *sql, err *e)
+{
+    SCOPED(db_reset) sqlite3_stmt *s = db_prepare(tx, sql, e);
+    return s == NULL ? -1 : db_write(tx, s, e);
 }
 
 void db_remember_late(store_tx *tx, const db_late *late)

@@ -19,7 +19,13 @@
 #include "store/event.h"
 #include "store/store.h"
 
-enum { DB_STATEMENTS = 256, DB_LATE_MAX = 4, DB_NAME = 65 };
+enum { DB_STATEMENTS = 256, DB_BUILT = 64, DB_LATE_MAX = 4, DB_NAME = 65, DB_SQL_MAX = 8192 };
+
+/* A statement whose text was built from a table of columns. */
+typedef struct db_built {
+    const void *key;
+    sqlite3_stmt *statement; /* of the cache */
+} db_built;
 
 /* A refusal that is to be remembered although its job is undone. */
 typedef struct db_late {
@@ -31,6 +37,8 @@ struct store_tx {
     sqlite3 *db;
     sqlite3_stmt *cache[DB_STATEMENTS]; /* open addressing by the text's hash */
     size_t cached;
+    db_built built[DB_BUILT]; /* open addressing by the key's address */
+    size_t built_count;
     db_late late[DB_LATE_MAX];
     size_t late_count;
 };
@@ -38,12 +46,17 @@ struct store_tx {
 /* db_err fills e from the connection's newest error. Returns -1. */
 int db_err(store_tx *tx, err *e, const char *what);
 int db_err_of(sqlite3 *db, err *e, const char *what);
-/* db_exec runs text without parameters. */
+/* db_exec runs text without parameters; db_run does so with one statement that is kept. */
 int db_exec(store_tx *tx, const char *sql, err *e);
+int db_run(store_tx *tx, const char *sql, err *e);
 void db_forget(store_tx *tx); /* finalizes the cache */
 
 /* db_prepare gives a cached statement, reset. NULL on failure. */
 sqlite3_stmt *db_prepare(store_tx *tx, const char *sql, err *e);
+/* db_prepare_built is db_prepare of the text that `write` makes of arg, once for each key. */
+typedef void db_text_fn(buf *out, const void *arg);
+sqlite3_stmt *db_prepare_built(store_tx *tx, const void *key, db_text_fn *write, const void *arg,
+                               err *e);
 void db_reset(sqlite3_stmt **statement);
 void db_text(sqlite3_stmt *s, int index, const char *text); /* NULL binds NULL */
 void db_int(sqlite3_stmt *s, int index, int64_t value);

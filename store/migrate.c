@@ -27,10 +27,18 @@ static const unsigned char add_profile[] = "ALTER TABLE task ADD COLUMN profile 
 /* What compute-sanitizer said: clean, not run (reason), or its finding; NULL where it did not come to that. */
 static const unsigned char add_sanitizer[] = "ALTER TABLE task ADD COLUMN sanitizer TEXT;";
 
+/* Who looks for tasks by their state looks for few: those that are leased or given up. And how often a
+ * coordinator has opened a run: its fencing tokens begin above all that an earlier one may have sent. */
+static const unsigned char add_opened[] =
+    "DROP INDEX task_by_run;"
+    "CREATE INDEX task_leased ON task (run) WHERE state = 'leased';"
+    "CREATE INDEX task_failed ON task (run) WHERE state = 'failed';"
+    "ALTER TABLE run ADD COLUMN opened INTEGER NOT NULL DEFAULT 0 CHECK (opened >= 0);";
+
 /* Migration i leads from user_version i to i + 1. Never changed once released, only added to. */
 static const unsigned char *const migrations[MIGRATE_VERSION] = {
-    schema_sql, add_modelled, money_sql,       validation_sql, verdict_sql,
-    claim_sql,  add_profile,  calibration_sql, add_sanitizer,  late_sql};
+    schema_sql,  add_modelled,    money_sql,     validation_sql, verdict_sql, claim_sql,
+    add_profile, calibration_sql, add_sanitizer, late_sql,       add_opened};
 
 static int ask(sqlite3 *db, const char *sql, const char *path, int64_t *out, err *e)
 {

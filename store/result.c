@@ -7,8 +7,6 @@
 #include "store/fence.h"
 #include "store/result_columns.h"
 
-enum { SQL_MAX = 2048 };
-
 static const column columns[] = {
 #define RESULT_COLUMN(name, type, field) {name, type, offsetof(result_row, field), NULL},
     RESULT_COLUMNS(RESULT_COLUMN)
@@ -16,8 +14,9 @@ static const column columns[] = {
         {0},
 };
 
-static void update_sql(buf *out)
+static void write_update(buf *out, const void *arg)
 {
+    (void)arg;
     buf_puts(out, "UPDATE task SET state = 'done', finished_ms = ?2");
     int parameter = 3;
     for (const column *c = columns; c->name != NULL; c++)
@@ -27,10 +26,7 @@ static void update_sql(buf *out)
 
 static int update(store_tx *tx, const char *task, const result_row *row, int64_t now_ms, err *e)
 {
-    SCOPED(buf_fini) buf sql = {0};
-    buf_init(&sql, SQL_MAX);
-    update_sql(&sql);
-    SCOPED(db_reset) sqlite3_stmt *s = db_prepare(tx, buf_text(&sql), e);
+    SCOPED(db_reset) sqlite3_stmt *s = db_prepare_built(tx, columns, write_update, NULL, e);
     if (s == NULL)
         return -1;
     db_text(s, 1, task);

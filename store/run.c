@@ -33,6 +33,7 @@ static const column run_columns[] = {
     {"version", COLUMN_TEXT, offsetof(run_row, version), NULL},
     {"budget_usd", COLUMN_AMOUNT, offsetof(run_row, budget_usd), NULL},
     {"redacted_ms", COLUMN_ID, offsetof(run_row, redacted_ms), NULL},
+    {"opened", COLUMN_INT, offsetof(run_row, opened), NULL},
     {0},
 };
 
@@ -103,7 +104,7 @@ int run_set_budget(store_tx *tx, const char *id, double usd, err *e)
     return db_write(tx, s, e);
 }
 
-static int delete_where(store_tx *tx, const char *sql, const char *id, err *e)
+static int change_where(store_tx *tx, const char *sql, const char *id, err *e)
 {
     SCOPED(db_reset) sqlite3_stmt *s = db_prepare(tx, sql, e);
     if (s == NULL)
@@ -112,11 +113,16 @@ static int delete_where(store_tx *tx, const char *sql, const char *id, err *e)
     return db_write(tx, s, e);
 }
 
+int run_count_opening(store_tx *tx, const char *id, err *e)
+{
+    return change_where(tx, "UPDATE run SET opened = opened + 1 WHERE id = ?1", id, e);
+}
+
 int run_delete(store_tx *tx, const char *id, err *e)
 {
-    if (delete_where(tx, "DELETE FROM event WHERE run = ?1", id, e) < 0 ||
-        delete_where(tx, "DELETE FROM task WHERE run = ?1", id, e) < 0 ||
-        delete_where(tx, "DELETE FROM run WHERE id = ?1", id, e) < 0)
+    if (change_where(tx, "DELETE FROM event WHERE run = ?1", id, e) < 0 ||
+        change_where(tx, "DELETE FROM task WHERE run = ?1", id, e) < 0 ||
+        change_where(tx, "DELETE FROM run WHERE id = ?1", id, e) < 0)
         return err_wrap(e, "run %s", id);
     if (db_changed(tx) == 0)
         return err_set(e, ERR_NOT_FOUND, "there is no run %s", id);

@@ -47,6 +47,7 @@ typedef struct run_row {
     const char *version;  /* of ce */
     double budget_usd;    /* 0: none */
     int64_t redacted_ms;  /* when its texts were removed; 0: they are there */
+    int64_t opened;       /* how often a coordinator opened it */
 } run_row;
 typedef struct run_list {
     run_row *rows;
@@ -63,6 +64,8 @@ int run_insert(store_tx *tx, const run_row *row, err *e);
 int run_set_state(store_tx *tx, const char *id, run_state state, int64_t now_ms, err *e);
 /* run_set_budget: 0 is none. */
 int run_set_budget(store_tx *tx, const char *id, double usd, err *e);
+/* run_count_opening counts that a coordinator opens it. */
+int run_count_opening(store_tx *tx, const char *id, err *e);
 /* run_delete removes a run with its tasks, calls, results. Artifacts stay (others may share them). */
 int run_delete(store_tx *tx, const char *id, err *e);
 

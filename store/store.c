@@ -1,7 +1,9 @@
 /* store - the one database: a thread, a queue, group commit
  *
  * The store thread takes a first job, begins a transaction, runs it and whatever else waits (up to
- * STORE_BATCH_MAX), each in a savepoint, commits, and only then answers the jobs in order. A failing
+ * STORE_BATCH_MAX), each in a savepoint, commits, and only then answers the jobs in order. Where jobs come
+ * in crowds it waits for the rest of the crowd before it commits, no longer than half of what the last
+ * commit took: a disk that is slow gets fewer and larger commits. A failing
  * job rolls back to its savepoint. When SQLite gives up the whole transaction (disk full, I/O error),
  * every job of it so far is answered with that failure and the rest start a new one. So an answer 0
  * always means: on the disk.
@@ -15,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/file.h"
 #include "common/queue.h"
 #include "common/scoped.h"
@@ -23,12 +26,20 @@
 #include "store/migrate.h"
 #include "store/owner.h"
 
+enum {
+    CROWD = 16,          /* from so many jobs in one transaction on, more are waited for */
+    WAIT_MAX_US = 20000, /* but no longer than this */
+    LOG_PAGES = 16384    /* of the write-ahead log, before it goes into the file */
+};
+
 struct store {
     char *path;
     store_mode mode;
-    int lock;    /* PATH.lock; -1 for readers */
-    store_tx tx; /* connection and statements; the store thread's while it runs */
-    queue *jobs; /* of job *; NULL for readers */
+    int lock;          /* PATH.lock; -1 for readers */
+    store_tx tx;       /* connection and statements; the store thread's while it runs */
+    size_t crowd;      /* jobs of the last transaction */
+    int64_t commit_us; /* how long its commit took */
+    queue *jobs;       /* of job *; NULL for readers */
     pthread_t thread;
     bool started;
     pthread_mutex_t reading; /* readers: one job at a time */
@@ -74,11 +85,11 @@ static int run_job(store_tx *tx, job *j)
 {
     tx->late_count = 0;
     j->error = (err){0};
-    j->result = db_exec(tx, "SAVEPOINT job", &j->error);
+    j->result = db_run(tx, "SAVEPOINT job", &j->error);
     if (j->result == 0)
         j->result = j->fn(tx, j->arg, &j->error);
     if (j->result == 0)
-        j->result = db_exec(tx, "RELEASE job", &j->error);
+        j->result = db_run(tx, "RELEASE job", &j->error);
     return j->result == 0 ? 0 : undo_job(tx);
 }
 
@@ -96,16 +107,21 @@ static void fail_jobs(job **jobs, size_t n, const err *why)
 
 static int begin(store_tx *tx, job *j)
 {
-    if (db_exec(tx, "BEGIN IMMEDIATE", &j->error) == 0)
+    if (db_run(tx, "BEGIN IMMEDIATE", &j->error) == 0)
         return 0;
     j->result = -1;
     return -1;
 }
 
-static void commit(store_tx *tx, job **jobs, size_t n)
+static void commit(store *self, job **jobs, size_t n)
 {
+    store_tx *tx = &self->tx;
     err why = {0};
-    if (db_exec(tx, "COMMIT", &why) == 0)
+    int64_t from = clock_mono_us();
+    int result = db_run(tx, "COMMIT", &why);
+    self->commit_us = clock_mono_us() - from;
+    self->crowd = n;
+    if (result == 0)
         return;
     if (!sqlite3_get_autocommit(tx->db))
         db_exec(tx, "ROLLBACK", NULL);
@@ -121,17 +137,31 @@ static void answer(job **jobs, size_t n)
     }
 }
 
+/* The next job of this transaction; NULL: it is time to commit. */
+static job *next_job(store *self, size_t n, int64_t since_us)
+{
+    if (n == STORE_BATCH_MAX)
+        return NULL;
+    job *next = queue_pop(self->jobs, 0);
+    if (next != NULL || self->crowd < CROWD || n >= self->crowd)
+        return next;
+    int64_t left_us = self->commit_us / 2 - (clock_mono_us() - since_us);
+    left_us = left_us < WAIT_MAX_US ? left_us : WAIT_MAX_US;
+    return left_us < 1000 ? NULL : queue_pop(self->jobs, left_us / 1000);
+}
+
 /* One transaction: fills jobs from the queue; gives how many it dealt with (at least the first). */
 static size_t serve(store *self, job **jobs, job *first)
 {
     size_t n = 1;
+    int64_t since_us = clock_mono_us();
     jobs[0] = first;
     if (begin(&self->tx, first) < 0)
         return n;
     while (run_job(&self->tx, jobs[n - 1]) == 0) {
-        job *next = n < STORE_BATCH_MAX ? queue_pop(self->jobs, 0) : NULL;
+        job *next = next_job(self, n, since_us);
         if (next == NULL) {
-            commit(&self->tx, jobs, n);
+            commit(self, jobs, n);
             return n;
         }
         jobs[n++] = next;
@@ -273,7 +303,8 @@ static int set_up_owner(store *self, err *e)
     if (db_exec(&self->tx,
                 "PRAGMA trusted_schema = OFF; PRAGMA journal_mode = WAL; "
                 "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON",
-                e) < 0)
+                e) < 0 ||
+        sqlite3_wal_autocheckpoint(self->tx.db, LOG_PAGES) != SQLITE_OK)
         return err_wrap(e, "%s", self->path);
     return migrate_run(self->tx.db, self->path, e);
 }

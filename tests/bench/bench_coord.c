@@ -8,7 +8,9 @@
  *   bench_coord [NODES [TASKS]]    (default 256 nodes, 20000 tasks)
  *
  * SPDX-License-Identifier: MIT */
+#include <dirent.h>
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,13 +26,14 @@
 #include "wire/record.h"
 #include "wire/sock.h"
 
-enum { NODES = 256, TASKS = 20000, CREDIT = 2, PAUSE_NS = 200000, WAITS = 1 << 20 };
+enum { NODES = 256, TASKS = 20000, CREDIT = 2, PAUSE_NS = 200000, SWEEP_MS = 100, WAITS = 1 << 20 };
 
 /* One simulated node. */
 typedef struct box {
     sock *dealer;
     uint64_t seq;
-    int64_t asked_us; /* when it became free for one more task */
+    int64_t free_us[CREDIT]; /* since when each free slot waits for a lease, oldest first */
+    size_t free;
 } box;
 
 typedef struct driver {
@@ -68,20 +71,23 @@ static void say_hello(box *b, size_t number)
     say(b, &m);
 }
 
-static void pull(box *b)
+static void pull(box *b, size_t slots)
 {
     message m;
+    for (size_t i = 0; i < slots && b->free < CREDIT; i++)
+        b->free_us[b->free++] = clock_mono_us();
     message_init(&m, MSG_PULL);
-    m.body.pull.credit = CREDIT;
-    b->asked_us = clock_mono_us();
+    m.body.pull.credit = (int64_t)b->free;
     say(b, &m);
 }
 
 static void answer(driver *d, box *b, const message *given)
 {
     message m;
+    MUST(b->free > 0);
     if (d->wait_count < WAITS)
-        d->waits[d->wait_count++] = (double)(clock_mono_us() - b->asked_us) / 1000.0;
+        d->waits[d->wait_count++] = (double)(clock_mono_us() - b->free_us[0]) / 1000.0;
+    memmove(b->free_us, b->free_us + 1, --b->free * sizeof b->free_us[0]);
     message_init(&m, MSG_RESULT);
     message_set_str(&m.body.result.task, given->body.lease.task);
     m.body.result.token = given->body.lease.token;
@@ -94,8 +100,18 @@ static void react(driver *d, box *b, const message *m)
     if (m->type == MSG_LEASE)
         answer(d, b, m);
     else if (m->type == MSG_WELCOME || m->type == MSG_ACK)
-        pull(b);
+        pull(b, m->type == MSG_ACK ? 1 : CREDIT);
     d->over |= m->type == MSG_BYE;
+}
+
+/* A ZeroMQ descriptor tells a change, not a state: what is there is taken to the end. */
+static void listen_to(driver *d, box *b)
+{
+    message m;
+    while (!d->over && sock_recv(b->dealer, NULL, &m, NULL) > 0) {
+        react(d, b, &m);
+        message_fini(&m);
+    }
 }
 
 static void *drive(void *arg)
@@ -103,24 +119,22 @@ static void *drive(void *arg)
     driver *d = arg;
     SCOPED(sock_ctx_destroy) sock_ctx *context = sock_ctx_create(NULL);
     SCOPED(scoped_free) box *boxes = xcalloc(d->count, sizeof *boxes);
+    SCOPED(scoped_free) struct pollfd *polls = xcalloc(d->count, sizeof *polls);
     for (size_t i = 0; i < d->count; i++) {
         boxes[i].dealer = sock_create(context, SOCK_DEALER, &(sock_options){.key = d->key}, NULL);
         MUST(sock_connect(boxes[i].dealer, d->w->coord->joined, NULL) == 0);
+        polls[i] = (struct pollfd){.fd = sock_fd(boxes[i].dealer), .events = POLLIN};
     }
     for (size_t i = 0; i < d->count; i++)
         say_hello(&boxes[i], d->first + i);
+    for (size_t i = 0; i < d->count; i++)
+        listen_to(d, &boxes[i]);
     while (!d->over) {
-        bool some = false;
+        MUST(poll(polls, d->count, SWEEP_MS) >= 0);
         for (size_t i = 0; i < d->count; i++) {
-            message m;
-            while (!d->over && sock_recv(boxes[i].dealer, NULL, &m, NULL) > 0) {
-                some = true;
-                react(d, &boxes[i], &m);
-                message_fini(&m);
-            }
+            if (polls[i].revents)
+                listen_to(d, &boxes[i]);
         }
-        if (!some)
-            nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
     }
     for (size_t i = 0; i < d->count; i++)
         sock_destroy(&boxes[i].dealer);
@@ -146,6 +160,27 @@ static char *make_record(void)
                             .text = words,
                             .wall_ms = 1};
     return result_record_write(&record);
+}
+
+/* Processor time of each thread, by name: the store's, the loop's, ZeroMQ's (one context a side). */
+static void print_threads(void)
+{
+    DIR *all = opendir("/proc/self/task");
+    MUST(all != NULL);
+    for (struct dirent *one; (one = readdir(all)) != NULL;) {
+        SCOPED(scoped_free) char *path = xasprintf("/proc/self/task/%s/stat", one->d_name);
+        char line[1024], name[32];
+        unsigned long user = 0, kernel = 0;
+        SCOPED(scoped_fclose) FILE *in = fopen(path, "re");
+        if (in == NULL || fgets(line, sizeof line, in) == NULL)
+            continue;
+        sscanf(line, "%*d (%31[^)]) %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", name,
+               &user, &kernel);
+        if (user + kernel > 5)
+            printf("  %-16s %5.2f s user, %5.2f s kernel\n", name, (double)user / 100,
+                   (double)kernel / 100);
+    }
+    closedir(all);
 }
 
 static void report(size_t tasks, double seconds, driver *d)
@@ -177,6 +212,7 @@ int main(int argc, char **argv)
     int64_t began = clock_mono_us();
     MUST(coord_run(w->coord, &end, NULL) == 0 && end == COORD_FINISHED);
     double seconds = (double)(clock_mono_us() - began) / 1e6;
+    print_threads();
     coord_goodbye(w->coord, "done");
     pthread_join(thread, NULL);
     report(tasks, seconds, &d);

@@ -6,8 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <pthread.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/scoped.h"
 #include "world.h"
 
@@ -68,6 +70,92 @@ static void a_lost_nodes_task_goes_elsewhere_with_what_it_finished(void **state)
     assert_int_equal(world_count(w, "stage_result"), 1);
     assert_int_equal(w->run->calls, 2);
     assert_true(w->run->spent_usd == 0.5);
+}
+
+/* The store's thread stands still until somebody opens the gate. */
+typedef struct gate {
+    pthread_mutex_t shut;
+} gate;
+
+static int wait_at(store_tx *tx, void *arg, err *e)
+{
+    gate *g = arg;
+    (void)tx;
+    (void)e;
+    pthread_mutex_lock(&g->shut);
+    pthread_mutex_unlock(&g->shut);
+    return 0;
+}
+
+static gate held = {.shut = PTHREAD_MUTEX_INITIALIZER};
+
+/* The lease comes while the store stands still, the ack of its result does not. */
+static void work_before_the_disk_does(client *box, world *w)
+{
+    message given, m;
+    client_join(box, "box", 1);
+    client_pull(box, 1);
+    client_expect(box, MSG_LEASE, &given);
+    MUST(client_result(box, &given, "ok", "") == 0);
+    message_fini(&given);
+    pthread_mutex_lock(&held.shut);
+    MUST(store_submit(w->store, wait_at, &held, NULL, NULL) == 0);
+    client_pull(box, 1);
+    client_expect(box, MSG_LEASE, &given);
+    message_init(&m, MSG_RESULT);
+    message_set_str(&m.body.result.task, given.body.lease.task);
+    m.body.result.token = given.body.lease.token;
+    message_set_str(&m.body.result.record, "{}");
+    MUST(client_ack(box, client_send(box, &m)) == ERR_PROTOCOL); /* the loop goes on */
+    MUST(world_count(w, "lease") == 1);
+    pthread_mutex_unlock(&held.shut);
+    MUST(client_result(box, &given, "ok", "") == 0);
+    MUST(world_count(w, "lease WHERE ending = 'done'") == 2);
+    message_fini(&given);
+}
+
+static void a_lease_is_sent_before_the_disk_has_it(void **state)
+{
+    (void)state;
+    SCOPED(world_destroy) world *w = world_create(&(world_options){.only = "vector_add_fp32"});
+    assert_int_equal(world_play(w, work_before_the_disk_does), COORD_FINISHED);
+    assert_int_equal(world_count(w, "task WHERE state = 'done'"), 2);
+}
+
+/* The coordinator died between a lease and its grant: whoever has that lease is fenced off. */
+static void come_back_with_a_lost_lease(client *box, world *w)
+{
+    message given, m;
+    client_join(box, "box", 1);
+    client_pull(box, 1);
+    client_expect(box, MSG_LEASE, &given);
+    int64_t token = given.body.lease.token;
+    MUST(token > w->run->last_token);
+    given.body.lease.token = 1; /* of the coordinator before; the store never saw it */
+    MUST(client_result(box, &given, "ok", "") == ERR_CONFLICT);
+    message_init(&m, MSG_CLAIM);
+    message_set_str(&m.body.claim.task, given.body.lease.task);
+    m.body.claim.token = 1;
+    client_send(box, &m);
+    client_expect(box, MSG_CANCEL, &m);
+    message_fini(&m);
+    given.body.lease.token = token;
+    MUST(client_result(box, &given, "ok", "") == 0);
+    message_fini(&given);
+    client_serve(box);
+}
+
+static void a_lease_that_the_disk_never_had_is_fenced_off(void **state)
+{
+    (void)state;
+    SCOPED(world_destroy) world *w = world_create(&(world_options){.only = "vector_add_fp32"});
+    SCOPED(run_destroy) run *again = run_open(w->store, "latest", clock_wall_ms(), NULL);
+    coord_take_run(w->coord, again);
+    run *first = w->run;
+    w->run = TAKE(again);
+    assert_int_equal(world_play(w, come_back_with_a_lost_lease), COORD_FINISHED);
+    assert_int_equal(world_count(w, "task WHERE state = 'done'"), 2);
+    run_destroy(&first);
 }
 
 static void fail_three_times(client *box, world *w)
@@ -136,6 +224,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_lost_nodes_task_goes_elsewhere_with_what_it_finished),
+        cmocka_unit_test(a_lease_is_sent_before_the_disk_has_it),
+        cmocka_unit_test(a_lease_that_the_disk_never_had_is_fenced_off),
         cmocka_unit_test(a_task_whose_leases_fail_three_times_is_given_up),
         cmocka_unit_test(an_interrupt_takes_every_task_back),
     };

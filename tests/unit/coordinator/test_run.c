@@ -80,12 +80,25 @@ static void an_opened_run_knows_what_was_finished(void **state)
     assert_int_equal(e.code, ERR_NOT_FOUND);
 }
 
+/* A lease is sent before it is durable: a coordinator that comes back cannot know the newest. */
+static void each_opening_has_tokens_of_its_own(void **state)
+{
+    (void)state;
+    SCOPED(world_destroy) world *w = world_create(&(world_options){.only = "vector_add_fp32"});
+    SCOPED(run_destroy) run *second = run_open(w->store, "latest", clock_wall_ms(), NULL);
+    SCOPED(run_destroy) run *third = run_open(w->store, "latest", clock_wall_ms(), NULL);
+    assert_int_equal(w->run->last_token, 0);
+    assert_true(second->last_token > 1000000000);
+    assert_true(third->last_token - second->last_token > 1000000000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_run_has_a_contract_task_per_problem_and_a_task_per_attempt),
         cmocka_unit_test(a_spec_carries_all_that_a_node_needs),
         cmocka_unit_test(an_opened_run_knows_what_was_finished),
+        cmocka_unit_test(each_opening_has_tokens_of_its_own),
     };
     return cmocka_run_group_tests_name("coordinator/run", tests, NULL, NULL);
 }

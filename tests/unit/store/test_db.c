@@ -94,6 +94,36 @@ static int null_fn(store_tx *tx, void *arg, err *e)
     return 0;
 }
 
+static void write_number(buf *out, const void *arg)
+{
+    const int *number = arg;
+    buf_printf(out, "SELECT %d", *number);
+}
+
+static int built_fn(store_tx *tx, void *arg, err *e)
+{
+    static const int numbers[] = {1, 2};
+    int *sum = arg;
+    for (int i = 0; i < 4; i++) {
+        int now = numbers[i % 2] + (i / 2) * 100; /* not asked for the second time */
+        SCOPED(db_reset)
+        sqlite3_stmt *s = db_prepare_built(tx, &numbers[i % 2], write_number, &now, e);
+        if (s == NULL || db_step(tx, s, e) != 1)
+            return -1;
+        *sum += sqlite3_column_int(s, 0);
+    }
+    return 0;
+}
+
+static void a_text_is_built_once_for_each_key(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    int sum = 0;
+    fixture_do(f, built_fn, &sum);
+    assert_int_equal(sum, 1 + 2 + 1 + 2);
+}
+
 static void nothing_binds_null(void **state)
 {
     (void)state;
@@ -108,6 +138,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(failures_have_the_code_that_fits),
         cmocka_unit_test(statements_are_cached_by_their_text),
+        cmocka_unit_test(a_text_is_built_once_for_each_key),
         cmocka_unit_test(nothing_binds_null),
     };
     return cmocka_run_group_tests_name("db", tests, NULL, NULL);
