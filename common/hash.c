@@ -6,9 +6,11 @@
 #include <errno.h>
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/scoped.h"
+#include "common/xalloc.h"
 
 enum { PIECE = 64 * 1024 };
 
@@ -27,20 +29,49 @@ hash hash_of_text(const char *text)
     return hash_of(text, strlen(text));
 }
 
+struct hash_stream {
+    crypto_hash_sha256_state state;
+};
+
+hash_stream *hash_stream_create(void)
+{
+    hash_stream *self = xcalloc(1, sizeof *self);
+    crypto_hash_sha256_init(&self->state);
+    return self;
+}
+
+void hash_stream_add(hash_stream *self, const void *data, size_t size)
+{
+    crypto_hash_sha256_update(&self->state, data, size);
+}
+
+hash hash_stream_finish(hash_stream **self)
+{
+    hash result;
+    crypto_hash_sha256_final(&(*self)->state, result.bytes);
+    hash_stream_destroy(self);
+    return result;
+}
+
+void hash_stream_destroy(hash_stream **self)
+{
+    free(*self);
+    *self = NULL;
+}
+
 int hash_of_file(const char *path, hash *out, int64_t *size, err *e)
 {
-    crypto_hash_sha256_state state;
     unsigned char piece[PIECE];
     SCOPED(scoped_fclose) FILE *file = fopen(path, "rb");
     if (file == NULL)
         return err_errno(e, errno, "open %s", path);
-    crypto_hash_sha256_init(&state);
+    SCOPED(hash_stream_destroy) hash_stream *stream = hash_stream_create();
     *size = 0;
     for (size_t n; (n = fread(piece, 1, sizeof piece, file)) > 0; *size += (int64_t)n)
-        crypto_hash_sha256_update(&state, piece, n);
+        hash_stream_add(stream, piece, n);
     if (ferror(file))
         return err_errno(e, errno, "read %s", path);
-    crypto_hash_sha256_final(&state, out->bytes);
+    *out = hash_stream_finish(&stream);
     return 0;
 }
 

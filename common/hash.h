@@ -25,6 +25,12 @@ hash hash_of(const void *data, size_t size);
 hash hash_of_text(const char *text);
 /* hash_of_file reads it piece by piece; *size is how long it is. */
 int hash_of_file(const char *path, hash *out, int64_t *size, err *e);
+/* hash_stream hashes what comes in pieces; hash_stream_finish gives the hash and ends it. */
+typedef struct hash_stream hash_stream;
+hash_stream *hash_stream_create(void);
+void hash_stream_add(hash_stream *self, const void *data, size_t size);
+hash hash_stream_finish(hash_stream **self);
+void hash_stream_destroy(hash_stream **self);
 void hash_hex(const hash *self, char out[HASH_HEX]);
 bool hash_parse(const char *hex, hash *out);
 bool hash_equal(const hash *a, const hash *b);

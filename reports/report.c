@@ -11,6 +11,7 @@
 
 #include "common/file.h"
 #include "common/scoped.h"
+#include "common/sink.h"
 #include "common/xalloc.h"
 #include "reports/board.h"
 #include "reports/board_html.h"
@@ -23,7 +24,7 @@
 #include "reports/text.h"
 #include "store/history.h"
 
-enum { PIECE_MAX = 4 * 1024 * 1024 };
+enum { PIECE_MAX = 1024 * 1024 };
 
 typedef int render_fn(const figures *f, buf *out, err *e);
 
@@ -146,29 +147,22 @@ static int write_plots(order *o, err *e)
 }
 
 /* A piece at a time: a million results are more text than should be in memory. */
-static int render_file(const figures *f, const char *path, render_fn *render, err *e)
+static int make_file(order *o, size_t index, err *e)
 {
-    SCOPED(file_out_destroy) file_out *out = file_out_create(path, e);
+    document_file *made = &o->made[index];
+    made->name = files[index].name;
+    SCOPED(scoped_free) char *path = file_join(o->folder, made->name);
+    SCOPED(sink_destroy) sink *out = sink_create(path, e);
     SCOPED(buf_fini) buf text = {0};
     if (out == NULL)
         return -1;
-    buf_init_drain(&text, PIECE_MAX, file_out_add, out);
-    if (render(f, &text, e) < 0)
+    buf_init_drain(&text, PIECE_MAX, sink_add, out);
+    if (files[index].render(o->f, &text, e) < 0)
         return -1;
-    bool written = file_out_add(out, buf_text(&text), text.size) == 0;
+    bool written = sink_add(out, buf_text(&text), text.size) == 0;
     if (written && text.overflow)
         return err_set(e, ERR_LIMIT, "%s: a line is larger than %d bytes", path, PIECE_MAX);
-    return file_out_commit(out, e);
-}
-
-static int make_file(order *o, size_t index, err *e)
-{
-    int64_t size;
-    SCOPED(scoped_free) char *path = file_join(o->folder, files[index].name);
-    o->made[index].name = files[index].name;
-    if (render_file(o->f, path, files[index].render, e) < 0)
-        return -1;
-    return hash_of_file(path, &o->made[index].content, &size, e);
+    return sink_commit(out, &made->content, e);
 }
 
 /* The largest file takes as long as all others: it is written beside them. */

@@ -48,14 +48,21 @@ def fill(link, results):
         "text": "iif(i % 5 = 0, 'it is wrong at 17 of 4096 elements', NULL)",
         "speedup": "iif(i % 5 = 0, NULL, 0.5 + (i % 97) / 53.0)", "reason": "iif(i % 5 = 0, 'not correct', NULL)",
         "candidate_ms": "iif(i % 5 = 0, NULL, 0.01 + (i % 89) / 710.0)", "baseline_ms": "iif(i % 5 = 0, NULL, 0.015)",
-        "device_kind": "'cuda'", "device": "'NVIDIA H200'"})
+        "device_kind": "'cuda'", "device": "'NVIDIA H200'",
+        # what differs from task to task in a real run differs here: kernels, times, profiles, lineages
+        "source": "lower(hex(randomblob(32)))", "plan": "lower(hex(randomblob(32)))",
+        "wall_ms": "o.wall_ms + random() / 1e18", "device_ms": "o.device_ms + random() / 1e19",
+        "profile": "json_set(o.profile, '$.took_ms', 6 + random() / 1e19)",
+        "lineage": "json_set(o.lineage, '$[0].candidate_ms', 0.01 + abs(random() / 1e21))"})
     link.execute(f"INSERT INTO task ({into}) " + NUMBERS.format(samples) +
                  f"SELECT {what} FROM problem p, entrant e, n, {model} o WHERE p.id LIKE 'problem%' "
                  "AND e.name LIKE 'openai%'")
     into, what = columns(link, "model_call", {"task": "t.id", "cost_usd": "0.0125", "tokens_in": "3000",
                                               "tokens_out": "800"})
     link.execute(f"INSERT INTO model_call ({into}) SELECT {what} FROM task t, model_call o WHERE t.id LIKE 't%-%'")
-    into, what = columns(link, "attempt", {"task": "t.id", "number": "i"})
+    # a kernel that compiles, and the one that is kept: two tries, so that lineages are read
+    into, what = columns(link, "attempt", {"task": "t.id", "number": "i", "source": "iif(i = 1, t.source, o.source)",
+                                           "plan": "iif(i = 1, t.plan, o.plan)"})
     link.execute(f"INSERT INTO attempt ({into}) " + NUMBERS.format(2) +
                  f"SELECT {what} FROM task t, n, (SELECT * FROM attempt LIMIT 1) o WHERE t.id LIKE 't%-%'")
     link.execute("DELETE FROM task WHERE kind = 'synthesize' AND id NOT LIKE 't%-%'")
