@@ -31,8 +31,9 @@ typedef struct page {
 static void put_verdict(const page *p, buf *out)
 {
     const run_counts *c = &p->run->counts;
-    size_t correct = 0, faster = 0, slower = 0;
+    size_t correct = 0, faster = 0, slower = 0, apart = 0;
     for (size_t i = 0; i < p->aggs->count; i++) {
+        apart += p->aggs->rows[i].degenerate;
         correct += p->aggs->rows[i].correct;
         faster += p->aggs->rows[i].fast[2];
         slower += p->aggs->rows[i].losses;
@@ -46,9 +47,12 @@ static void put_verdict(const page *p, buf *out)
     buf_printf(out,
                "\n\n**%s%s**: %" PRId64 " of %" PRId64
                " tasks are scored, %zu correct, %zu above 1×, "
-               "%zu below.\n",
+               "%zu below",
                run_state_name(p->run->row.state), board_rankable(p->b) ? "" : ", not ranked",
                c->scored, c->planned, correct, faster, slower);
+    if (apart > 0)
+        buf_printf(out, "; %zu tasks of degenerate problems are not among the last three", apart);
+    buf_puts(out, ".\n");
     if (p->ask->changes != NULL) {
         buf_puts(out, "\nAgainst the run before, ");
         regress_verdict(p->ask->changes, out);
@@ -142,9 +146,9 @@ static void put_covered(const page *p, size_t index, buf *out)
 static void put_coverage(const page *p, buf *out)
 {
     size_t columns = 0;
-    buf_puts(
-        out,
-        "\n## Coverage\n\nEvery one of N tasks is in exactly one column.\n\n| entrant | N | ok |");
+    buf_puts(out, "\n## Coverage\n\nEvery one of N tasks (those of degenerate problems left out) "
+                  "is in exactly one "
+                  "column.\n\n| entrant | N | ok |");
     for (int o = 0; o < KINDS_MAX; o++)
         if (any_failure(p->aggs, (outcome)o)) {
             buf_printf(out, " %s |", outcome_name((outcome)o));
@@ -155,7 +159,7 @@ static void put_coverage(const page *p, buf *out)
         buf_puts(out, "--:|");
     buf_puts(out, "\n");
     for (size_t i = 0; i < p->aggs->count; i++)
-        put_covered(p, p->aggs->order[i], out);
+        put_covered(p, p->ask->f->ranks->order[i], out);
 }
 
 /* ---- regressions, problems, plots ---- */

@@ -257,7 +257,10 @@ void plot_data_heatmap(const plot_input *in, buf *out)
     SCOPED(buf_fini) buf problems = {0};
     buf_init(&cells, DATA_MAX);
     buf_init(&problems, DATA_MAX);
+    size_t longest = 0;
     for (size_t p = 0; p < g->problem_count; p++) {
+        const size_t letters = strlen(g->problems[p]);
+        longest = letters > longest ? letters : longest;
         buf_printf(&problems, "%zu \"", p + 1);
         gnuplot_text(&problems, g->problems[p]);
         buf_puts(&problems, "\"\n");
@@ -273,7 +276,7 @@ void plot_data_heatmap(const plot_input *in, buf *out)
     }
     write_heading(b, "Speedup by problem and entrant", out);
     write_names(b, out);
-    buf_printf(out, "problems = %zu\n", g->problem_count);
+    buf_printf(out, "problems = %zu\nlongest = %zu\n", g->problem_count, longest);
     gnuplot_block(out, "cells", &cells, "-9 -9 3 0 \"\"\n");
     gnuplot_block(out, "names_of_problems", &problems, "-9 \"\"\n");
 }
@@ -358,7 +361,7 @@ static void write_frontier(offer *offers, size_t count, double high, buf *out)
         }
     if (count > 0)
         buf_printf(&rows, "%.9g %.9g\n", high, best);
-    gnuplot_block(out, "frontier", &rows, "-9 -9\n");
+    gnuplot_block(out, "frontier", &rows, count > 0 ? "" : "-9 -9\n"); /* it is a line */
 }
 
 static void add_unknown(buf *unknown, const board *b, size_t entrant)

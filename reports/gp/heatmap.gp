@@ -3,14 +3,23 @@
 # reports/plot_data.c writes the data before this file is read:
 #   heading, remark      two lines of text
 #   entrants, problems   how many; names[i] is the i-th entrant
+#   longest              letters of the longest name of a problem
 #   $cells               entrant problem kind log2 text     kind: 0 missing, 1 incorrect, 2 correct and
 #                        not measured, 3 speedup
 #   $names_of_problems   problem text
 # SPDX-License-Identifier: MIT
 set encoding utf8
-wide = 340 + 62 * entrants
+letter = 6.5 # pixels
+left = longest * letter + 25 > 215 ? longest * letter + 25.0 : 215.0
+wide = left + 125 + 62 * entrants
 wide = wide < 480 ? 480 : wide
 top = 120.0
+do for [i = 1:entrants] { # names lean to the right
+    across = left + 62 * (i - 0.5) + 0.94 * letter * strlen(names[i]) + 10
+    up = 75 + 0.34 * letter * strlen(names[i])
+    wide = across > wide ? across : wide
+    top = up > top ? up : top
+}
 tall = top + 40 + 18 * problems # pixels
 if (exists("png")) {
     scale = tall > 16000 ? 32000.0 / tall : 2.0 # cairo draws no larger picture
@@ -26,8 +35,8 @@ set label 3 "hatched: incorrect · framed: correct, not measured · grey: missin
     at screen 10.0 / wide, screen 12.0 / tall left font ",10" textcolor rgb "#555555"
 set tmargin at screen 1 - top / tall
 set bmargin at screen 28.0 / tall
-set lmargin at screen 215.0 / wide
-set rmargin at screen (215.0 + 62 * entrants) / wide
+set lmargin at screen left / wide
+set rmargin at screen (left + 62 * entrants) / wide
 unset border
 unset xtics
 unset ytics

@@ -8,7 +8,7 @@
 #   low, high         range of both axes, powers of ten
 #   empty             1 when there is no such time
 # SPDX-License-Identifier: MIT
-tall = 460 + 18 * (entrants + 4) # pixels
+tall = 475 + 18 * (entrants + 4) # pixels
 set encoding utf8
 if (exists("png")) {
     scale = tall > 16000 ? 32000.0 / tall : 2.0 # cairo draws no larger picture
@@ -22,7 +22,7 @@ set label 1 heading at screen 0.02, screen 1 - 18.0 / tall left font ",15"
 set label 2 remark at screen 0.02, screen 1 - 38.0 / tall left font ",11" textcolor rgb "#555555"
 if (empty) set label 3 "no time with a known limit" at graph 0.5, graph 0.5 center textcolor rgb "#777777"
 set key at screen 0.02, screen 1 - 50.0 / tall top left vertical Left reverse noenhanced samplen 1.5
-set tmargin at screen 1 - (60.0 + 18 * (entrants + 4)) / tall
+set tmargin at screen 1 - (75.0 + 18 * (entrants + 4)) / tall
 set bmargin at screen 55.0 / tall
 set lmargin at screen 0.185
 set rmargin at screen 0.935
@@ -35,7 +35,7 @@ set ytics out nomirror scale 0.5
 set format x "%g ms"
 set format y "%g ms"
 set xlabel "least time that the card allows" offset 0, 0.3
-set ylabel "measured" offset 1.2, 0
+set label 5 "measured" at graph 0.01, graph 0.97 left font ",11"
 set grid linetype 1 linecolor rgb "#dddddd"
 array palette[8] = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999933", "#555555"]
 colour(i) = palette[int(i - 1) % 8 + 1]

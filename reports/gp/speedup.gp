@@ -39,14 +39,19 @@ set xtics out nomirror scale 0.5
 set format x "%g×"
 set grid xtics linetype 1 linecolor rgb "#dddddd"
 set style fill solid 0.9 noborder
-set arrow 1 from 1, graph 0 to 1, graph 1 nohead front linewidth 2 linecolor rgb "black"
+set style textbox opaque noborder fillcolor rgb "white" margins 0.4, 0.4
+set print $one
+print 1, -0.3
+print 1, bottom
+unset print
 array palette[8] = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#999933", "#555555"]
 colour(i) = palette[int(i - 1) % 8 + 1]
 plot for [i = 1:entrants] $bars using ($1 == i ? 1 : NaN):2:3:4:($2 - 0.42):($2 + 0.42) \
          with boxxyerror linecolor rgb colour(i) title names[i], \
      $intervals using 1:2:3:4 with xerrorbars pointtype 7 pointsize 0 linewidth 1 \
          linecolor rgb "black" notitle, \
-     $problems using (low):1:2 with labels left offset character 0.5, 0 noenhanced notitle, \
+     $one using 1:2 with lines linewidth 2 linecolor rgb "black" notitle, \
+     $problems using (low):1:2 with labels left boxed offset character 0.5, 0 noenhanced notitle, \
      $values using 1:2:3 with labels left offset character 0.5, 0 noenhanced notitle, \
      $absent using (1):1:2 with labels left offset character 0.5, 0 noenhanced \
          textcolor rgb "#777777" notitle
