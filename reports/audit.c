@@ -505,6 +505,47 @@ static void check_outcome(audit *a, const json *task)
         find(a, "task %s: its kernel and plan were never attempted", id);
 }
 
+/* ---- what stages told at length ---- */
+
+/* How many stage records of a task say exactly this under a key. A record that was kept back might have. */
+static size_t told_by_stages(audit *a, const char *task, const char *key, const json *text)
+{
+    size_t first, said = 0, n = rows_find(table(a, "stage_result"), task, NULL, &first);
+    for (size_t i = 0; i < n; i++) {
+        const json *row = rows_at(table(a, "stage_result"), first + i);
+        SCOPED(json_destroy)
+        json *record = read_blob(a, rows_text(row, "record"), "stage record", task);
+        said += record == NULL || json_equal(json_get(record, key), text) ? 1 : 0;
+    }
+    return said;
+}
+
+static size_t told_by_comparisons(const audit *a, const char *task, const json *profile)
+{
+    size_t first, said = 0, n = rows_find(table(a, "comparison"), task, NULL, &first);
+    for (size_t i = 0; i < n; i++)
+        said += json_equal(json_get(rows_at(table(a, "comparison"), first + i), "profile"), profile)
+                    ? 1
+                    : 0;
+    return said;
+}
+
+/* Long texts of a task are copies: of one of its stages, a profile of one of its comparisons. */
+static void check_texts(audit *a, const json *task)
+{
+    static const char *const keys[] = {"lineage", "sanitizer", "modelled", "profile"};
+    const char *id = rows_text(task, "id");
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+        const json *text = json_get(task, keys[k]);
+        if (json_typeof(text) != JSON_TYPE_STRING)
+            continue;
+        const size_t said = strcmp(keys[k], "profile") == 0 ? told_by_comparisons(a, id, text)
+                                                            : told_by_stages(a, id, keys[k], text);
+        if (said == 0)
+            find(a, "task %s: no stage of it told this %s", id, keys[k]);
+    }
+}
+
 static void check_task(audit *a, const json *task)
 {
     const char *id = rows_text(task, "id");
@@ -517,6 +558,7 @@ static void check_task(audit *a, const json *task)
     check_spec(a, task);
     check_outcome(a, task);
     check_speedup(a, task);
+    check_texts(a, task);
 }
 
 /* ---- what was planned ---- */
