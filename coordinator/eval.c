@@ -91,7 +91,9 @@ static int begin_new(evaluation *self, const selection *chosen, err *e)
                                 .docket = cases,
                                 .command = r->command,
                                 .version = r->version,
-                                .now_ms = clock_wall_ms()};
+                                .now_ms = clock_wall_ms(),
+                                .night = r->night,
+                                .again = r->again};
     self->store = store_open(r->db, STORE_OWN, e);
     if (!self->store || run_create(self->store, &wanted, id, e))
         return -1;
@@ -400,7 +402,9 @@ static int report(evaluation *self, int *code, err *e)
     const report_ask ask = {.run = self->run->id};
     if (report_write_all(self->store, &ask, self->out, e))
         return err_wrap(e, "the run is recorded, but its reports are not");
-    if (self->request->json)
+    if (r->quiet)
+        return 0;
+    if (r->json)
         return print_file(self->out, "results.json", e);
     printf("%s/leaderboard.md\n\n", self->out);
     return print_file(self->out, "leaderboard.md", e);

@@ -48,6 +48,9 @@ typedef struct eval_request {
     const char *http;        /* where the live page is served; NULL: nowhere */
     const char *http_token;  /* NULL: none */
     bool dry_run, yes, json;
+    bool quiet;       /* the board is not printed */
+    int64_t night;    /* a new run's night (store/night.h); 0: none */
+    bool again;       /* … which measures a second time */
     bool adversarial; /* of a validation: the adversarial kernels, not the mutants */
 } eval_request;
 

@@ -14,24 +14,29 @@
 
 struct replay {
     char *run;
+    int64_t entrant; /* whose answers: a row id */
     problem_list problems;
     task_list tasks; /* kind synthesize */
 };
 
-static int check_entrants(store_tx *tx, const char *run, err *e)
+static int find_entrant(store_tx *tx, replay *self, const char *name, err *e)
 {
     SCOPED(entrant_list_fini) entrant_list list = {.rows = NULL};
-    if (entrant_list_read(tx, run, &list, e))
+    if (entrant_list_read(tx, self->run, &list, e))
         return -1;
-    if (list.count != 1)
-        return err_set(
-            e, ERR_USAGE,
-            "replay:%s: that run has %zu entrants, and only a run of one can be replayed", run,
-            list.count);
-    return 0;
+    for (size_t i = 0; i < list.count; i++) {
+        if (list.count == 1 || strcmp(list.rows[i].name, name) == 0) {
+            self->entrant = list.rows[i].id;
+            return 0;
+        }
+    }
+    return err_set(e, ERR_USAGE,
+                   "replay:%s: that run has %zu entrants, and none is named %s: only a run of one "
+                   "can be replayed by another name (names: docs/entrants.md)",
+                   self->run, list.count, name);
 }
 
-replay *replay_open(store_tx *tx, const char *text, err *e)
+replay *replay_open(store_tx *tx, const char *text, const char *entrant, err *e)
 {
     SCOPED(replay_close) replay *self = xcalloc(1, sizeof *self);
     SCOPED(run_row_fini) run_row row = {.id = NULL};
@@ -44,7 +49,8 @@ replay *replay_open(store_tx *tx, const char *text, err *e)
         return NULL;
     }
     self->run = xstrdup(row.id);
-    if (check_entrants(tx, self->run, e) || problem_list_read(tx, self->run, &self->problems, e) ||
+    if (find_entrant(tx, self, entrant, e) ||
+        problem_list_read(tx, self->run, &self->problems, e) ||
         task_list_read(tx, self->run, "synthesize", &self->tasks, e))
         return NULL;
     return TAKE(self);
@@ -82,7 +88,8 @@ static const task_row *find_task(const replay *self, const task_spec *spec)
 {
     for (size_t i = 0; i < self->tasks.count; i++) {
         const task_row *t = &self->tasks.rows[i];
-        if (t->sample == spec->sample && strcmp(t->problem, spec->problem) == 0)
+        if (t->entrant == self->entrant && t->sample == spec->sample &&
+            strcmp(t->problem, spec->problem) == 0)
             return t;
     }
     return NULL;

@@ -4,8 +4,8 @@
  *            store, so it puts the answers' hashes into each task's spec.
  * Ownership: replay_open gives an owned object; replay_fill gives the spec owned rows.
  * Threads:   inside store jobs.
- * Errors:    ERR_USAGE: the run has several entrants, lacks the problem or the sample, or judged the
- *            problem by another contract.
+ * Errors:    ERR_USAGE: the run has several entrants and none of that name, lacks the problem or the sample,
+ *            or judged the problem by another contract.
  *
  * SPDX-License-Identifier: MIT */
 #ifndef CE_COORDINATOR_REPLAY_H
@@ -16,8 +16,9 @@
 
 typedef struct replay replay;
 
-/* replay_open: `text` is a run id, a unique prefix or "latest". */
-replay *replay_open(store_tx *tx, const char *text, err *e);
+/* replay_open: `text` is a run id, a unique prefix or "latest". Of a run of several entrants the one that is
+ * named like `entrant` is replayed. */
+replay *replay_open(store_tx *tx, const char *text, const char *entrant, err *e);
 void replay_close(replay **self);
 /* replay_fill sets spec->replay to the answers for spec's problem and sample. */
 int replay_fill(store_tx *tx, const replay *self, task_spec *spec, err *e);

@@ -17,6 +17,7 @@
 #include "store/artifact.h"
 #include "store/call.h"
 #include "store/charge.h"
+#include "store/night.h"
 #include "store/run.h"
 #include "store/stage.h"
 #include "store/task.h"
@@ -226,7 +227,7 @@ static int open_replays(store_tx *tx, const creation *c, err *e)
     const settings *s = c->request->settings;
     for (size_t i = 0; i < s->entrant_count; i++) {
         const char *source = run_replay_of(&s->entrants[i]);
-        if (source && !(c->replays[i] = replay_open(tx, source, e)))
+        if (source && !(c->replays[i] = replay_open(tx, source, s->entrants[i].name, e)))
             return -1;
     }
     return 0;
@@ -253,7 +254,9 @@ static int put_run(store_tx *tx, const creation *c, err *e)
                    .command = c->request->command,
                    .version = c->request->version,
                    .budget_usd = s->budget_usd};
-    return run_insert(tx, &row, e);
+    if (run_insert(tx, &row, e))
+        return -1;
+    return c->request->night ? night_link(tx, c->request->night, c->id, c->request->again, e) : 0;
 }
 
 static int create_job(store_tx *tx, void *arg, err *e)

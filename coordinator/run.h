@@ -45,6 +45,8 @@ typedef struct run_request {
     const char *command;  /* as typed */
     const char *version;  /* of ce */
     int64_t now_ms;       /* wall clock */
+    int64_t night;        /* the night that starts it (store/night.h); 0: none */
+    bool again;           /* … and measures a second time */
 } run_request;
 
 int run_create(store *s, const run_request *request, char id[ID_TEXT], err *e);

@@ -27,8 +27,9 @@ typedef struct dump_table {
     "name IN (SELECT node FROM lease WHERE " OF_TASKS ") AND joined_ms <= " \
     "(SELECT coalesce(finished_ms, joined_ms) FROM run WHERE id = ?1)"
 
-/* Not here: `artifact` (blobs go as files of their own) and `baseline`, `claim`, `selftest`, `calibration`
- * (which belong to no run), `late` (which decides nothing; `event` tells of it). A row stands after those that it refers to. */
+/* Not here: `artifact` (blobs go as files of their own) and `baseline`, `claim`, `selftest`, `calibration`,
+ * `night` (which belong to no run), `late` (which decides nothing; `event` tells of it). A row stands after
+ * those that it refers to. */
 static const dump_table tables[] = {
     {"run", "id = ?1", "id", NULL},
     {"entrant", "run = ?1", "id", NULL},

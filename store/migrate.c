@@ -9,9 +9,9 @@
 #include "store/db.h"
 
 /* store/schema.sql, money.sql, validation.sql, verdict.sql, claim.sql, calibration.sql, late.sql,
- * embedded by the build */
+ * night.sql, embedded by the build */
 extern const unsigned char schema_sql[], money_sql[], validation_sql[], verdict_sql[], claim_sql[],
-    calibration_sql[], late_sql[];
+    calibration_sql[], late_sql[], night_sql[];
 
 /* What the emulator counted (emulator/tally.h): JSON, NULL on every other device. */
 static const unsigned char add_modelled[] = "ALTER TABLE task ADD COLUMN modelled TEXT;";
@@ -38,7 +38,7 @@ static const unsigned char add_opened[] =
 /* Migration i leads from user_version i to i + 1. Never changed once released, only added to. */
 static const unsigned char *const migrations[MIGRATE_VERSION] = {
     schema_sql,  add_modelled,    money_sql,     validation_sql, verdict_sql, claim_sql,
-    add_profile, calibration_sql, add_sanitizer, late_sql,       add_opened};
+    add_profile, calibration_sql, add_sanitizer, late_sql,       add_opened,  night_sql};
 
 static int ask(sqlite3 *db, const char *sql, const char *path, int64_t *out, err *e)
 {

@@ -11,7 +11,7 @@
 
 #include "common/err.h"
 
-enum { MIGRATE_VERSION = 11, MIGRATE_APPLICATION = 0x63655f64 /* "ce_d" */ };
+enum { MIGRATE_VERSION = 12, MIGRATE_APPLICATION = 0x63655f64 /* "ce_d" */ };
 
 struct sqlite3;
 
