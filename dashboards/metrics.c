@@ -14,6 +14,7 @@
 #include "common/scoped.h"
 #include "common/xalloc.h"
 #include "store/live.h"
+#include "store/night.h"
 
 /* What is read in one snapshot. */
 typedef struct totals {
@@ -21,6 +22,7 @@ typedef struct totals {
     live_model_list models;
     live_durations durations;
     int64_t last_complete_ms;
+    night_success_list nights;
 } totals;
 
 struct metrics {
@@ -249,6 +251,17 @@ static void write_durations(const page *p, const live_durations *d)
                d->count);
 }
 
+static void write_nights(const page *p, const night_success_list *nights)
+{
+    static const family f = {"ce_nightly_last_success_timestamp_seconds", FAMILY_GAUGE,
+                             "When the newest good night of a series ended; 0: none was."};
+    head(p, &f);
+    for (size_t i = 0; i < nights->count; i++) {
+        const char *labels[] = {"series", nights->rows[i].series, NULL};
+        sample(p, &f, labels, (double)nights->rows[i].ended_ms / 1e3);
+    }
+}
+
 static void write_totals(const page *p, const totals *t)
 {
     static const family last = {"ce_last_complete_run_timestamp_seconds", FAMILY_GAUGE,
@@ -259,6 +272,7 @@ static void write_totals(const page *p, const totals *t)
     write_models(p, &t->models);
     write_durations(p, &t->durations);
     single(p, &last, (double)t->last_complete_ms / 1e3);
+    write_nights(p, &t->nights);
 }
 
 void metrics_copy(metrics *self, bool openmetrics, int64_t now_ms, buf *out)
@@ -291,6 +305,7 @@ static void totals_fini(totals *t)
     for (size_t i = 0; i <= LIVE_RUNS; i++)
         live_count_list_fini(&t->counts[i]);
     live_model_list_fini(&t->models);
+    night_success_list_fini(&t->nights);
 }
 
 static int read_totals(store_tx *tx, void *arg, err *e)
@@ -301,7 +316,8 @@ static int read_totals(store_tx *tx, void *arg, err *e)
             return -1;
     return live_model_read(tx, &t->models, e) < 0 ||
                    live_durations_read(tx, &t->durations, e) < 0 ||
-                   live_last_complete(tx, &t->last_complete_ms, e) < 0
+                   live_last_complete(tx, &t->last_complete_ms, e) < 0 ||
+                   night_success_read(tx, &t->nights, e) < 0
                ? -1
                : 0;
 }

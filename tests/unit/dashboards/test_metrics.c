@@ -46,6 +46,8 @@ static void the_totals_are_those_of_the_database(void **state)
     (void)state;
     SCOPED(fixture_destroy) fixture *f = fixture_create();
     filled_cuda(f);
+    fixture_exec(f, "INSERT INTO night (series, folder, began_ms, ended_ms, verdict) VALUES "
+                    "('a100', '/n', 1000, 2500, 'good'), ('h200', '/n', 1000, 3500, 'worse')");
     SCOPED(metrics_destroy) metrics *m = metrics_create("0.1.0");
     SCOPED(buf_fini) buf out = {0};
     buf_init(&out, METRICS_TEXT_MAX);
@@ -62,6 +64,8 @@ static void the_totals_are_those_of_the_database(void **state)
     has(&out, "ce_task_duration_seconds_bucket{le=\"+Inf\"} 8\n");
     has(&out, "ce_task_duration_seconds_count 8\n");
     has(&out, "ce_metrics_age_seconds 2.5\n");
+    has(&out, "ce_nightly_last_success_timestamp_seconds{series=\"a100\"} 2.5\n");
+    has(&out, "ce_nightly_last_success_timestamp_seconds{series=\"h200\"} 0\n");
     has(&out, "ce_last_complete_run_timestamp_seconds 1764520090\n");
 }
 

@@ -92,7 +92,8 @@ static void an_older_database_is_read_after_migrating(void **state)
     SCOPED(fixture_destroy) fixture *f = fixture_create();
     fixture_exec(f, "DROP INDEX task_leased; DROP INDEX task_failed; "
                     "CREATE INDEX task_by_run ON task (run, state); "
-                    "ALTER TABLE run DROP COLUMN opened; DROP TABLE late; DROP TABLE calibration; "
+                    "ALTER TABLE run DROP COLUMN opened; DROP TABLE night; DROP TABLE late; DROP "
+                    "TABLE calibration; "
                     "DROP TABLE selftest; DROP TABLE claim; ALTER TABLE "
                     "model_call DROP COLUMN served; "
                     "ALTER TABLE task DROP COLUMN sanitizer; ALTER TABLE task DROP COLUMN profile; "
