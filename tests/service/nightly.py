@@ -257,7 +257,7 @@ def test_a_file_that_is_wrong_is_told_with_its_place(place):
         done = nightly(place, "--dry-run")
         exits(done, 2)
         expect(all(word in done.stderr for word in words), words, done.stderr)
-    place.write("nightly.yaml", good.replace("internal", "infernal"))
+    place.write("nightly.yaml", good.replace("internal", "infernal") + "db: ce.db\n")
     exits(nightly(place), 2)
 
 
