@@ -9,13 +9,16 @@ Its argument is a JSON object:
 and it writes one JSON object a line to stdout: first {"layout", "root", "files", "identity"}, then a row for
 each wanted problem in the order of level and number, as soon as it is known; identity is of all the levels' files. A problem is what its source says: its
 identity is the hash of the source without comments, blank lines and trailing blanks. Nothing is computed
-unless admit is true; then admission.py tries the null candidates on the device, once for each source."""
+unless admit is true; then admission.py tries the null candidates on the device, once for each source.
+A file that takes longer than its deadline ends the whole with a fault that names it."""
 
+import faulthandler
 import hashlib
 import io
 import json
 import os
 import re
+import signal
 import sys
 import tokenize
 
@@ -29,6 +32,9 @@ SKIPPED = (tokenize.COMMENT, tokenize.NL)
 
 READER = "ce-read-1"     # how files become problems: another one makes other problems
 PROTOCOL = "ce-admit-1"  # of what is kept: another one asks anew
+DESCRIBE_SECONDS = 120   # a file: a fraction of a second each, but for recurrences; the first one loads PyTorch
+ADMIT_SECONDS = 300      # a file on a device: seconds each
+GRACE_SECONDS = 20       # for Python to say so itself
 
 
 class Fault(Exception):
@@ -209,6 +215,27 @@ def examples_text(request):
 
 # ---- the whole ----
 
+class Deadline:
+    """What a file may take. Python is interrupted with a sentence; where it does not come back from PyTorch or
+    the driver, a thread that needs no interpreter writes where it stands and ends the process."""
+
+    def __init__(self, seconds, name):
+        self.seconds = seconds
+        self.name = name
+
+    def __enter__(self):
+        signal.signal(signal.SIGALRM, self.over)
+        signal.alarm(self.seconds)
+        faulthandler.dump_traceback_later(self.seconds + GRACE_SECONDS, exit=True)
+
+    def over(self, *_):
+        raise kernelbench.Late("%s was not read within %d s" % (self.name, self.seconds))
+
+    def __exit__(self, *_):
+        signal.alarm(0)
+        faulthandler.cancel_dump_traceback_later()
+
+
 def emit(out, row):
     out.write(json.dumps(row, allow_nan=False) + "\n")
     out.flush()
@@ -228,10 +255,12 @@ def run(request, out):
     emit(out, {"layout": layout, "root": folder, "files": len(files),
                "identity": identity_of_all(every, request)})
     admission = Admission(request)
+    seconds = ADMIT_SECONDS if request.get("admit") else DESCRIBE_SECONDS
     for file in files:
-        row = row_of(request, layout, file)
-        if row["supported"]:
-            admission.add(row)
+        with Deadline(seconds, file[3]):
+            row = row_of(request, layout, file)
+            if row["supported"]:
+                admission.add(row)
         emit(out, row)
 
 
@@ -283,7 +312,7 @@ def main():
     warnings.filterwarnings("ignore")
     try:
         run(json.loads(sys.argv[1]), out)
-    except Fault as fault:
+    except (Fault, kernelbench.Late) as fault:
         emit(out, {"fault": str(fault)})
 
 

@@ -39,6 +39,10 @@ normal bernoulli tril_indices triu_indices empty_strided logspace""".split())
 DRAWS = frozenset(("rand", "randn", "rand_like", "randn_like"))
 
 
+class Late(BaseException):
+    """A file took too long: no property of the file, so nothing that catches Exception on the way keeps it."""
+
+
 class Unsupported(Exception):
     """The file cannot be expressed as a contract; the text says why."""
 
@@ -401,7 +405,7 @@ def describe(text, file):
     try:
         return _describe(load(text, file))
     except BaseException as fault:  # a file may raise SystemExit
-        if isinstance(fault, KeyboardInterrupt) or is_gpu_fault(fault):
+        if isinstance(fault, (KeyboardInterrupt, Late)) or is_gpu_fault(fault):
             raise
         return {"supported": False, "reason": _unsupported_of(fault)}
 

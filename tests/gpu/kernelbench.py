@@ -33,11 +33,14 @@ def run(words, seconds, out):
     try:
         return child.wait(timeout=seconds)
     except subprocess.TimeoutExpired:
+        print("not done after %.0f s, interrupting: %s" % (seconds, " ".join(words[:2])), flush=True)
         os.killpg(child.pid, signal.SIGINT)
         try:
             child.wait(timeout=60)
         except subprocess.TimeoutExpired:
+            print("not gone 60 s after the interrupt: killed", flush=True)
             os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
         return 130
 
 
@@ -65,10 +68,11 @@ def admit(binary, checkout, out, seconds, only):
     return code
 
 
-def gold_ids(binary, checkout, database):
+def gold_ids(binary, checkout, database, seconds):
+    print("listing the checkout, to know which problems have a gold kernel", flush=True)
     listed = json.loads(subprocess.check_output(
         [os.path.join(binary, "ce-coord"), "suite", "list", "kernelbench", "--root", checkout, "--db", database,
-         "--json"], timeout=300))
+         "--json"], timeout=seconds))
     return ",".join(row["id"] for row in listed["problems"] if row["gold"])
 
 
@@ -79,7 +83,7 @@ def golds(binary, checkout, out, seconds, only):
         words += ["--resume", "latest"]
     else:
         words += ["--suite", "kernelbench", "--root", checkout, "--model-id", "gold", "--device", "cuda",
-                  "--only", only or gold_ids(binary, checkout, database)]
+                  "--only", only or gold_ids(binary, checkout, database, seconds)]
     print("starting: " + " ".join(words), flush=True)
     code = run(words, seconds, sys.stdout)
     if not os.path.exists(database):

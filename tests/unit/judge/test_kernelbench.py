@@ -3,6 +3,8 @@
 
 import json
 import os
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -131,6 +133,32 @@ def drawn(problem, case, family, seed=5):
     tensors = problem.empty(case)
     problem.fill(case, family, seed, 0, tensors)
     return {t.name: value for t, value in zip(problem.inputs, tensors)}
+
+
+class Deadlines(unittest.TestCase):
+    ENDLESS = "while True:\n    pass\n"
+
+    def ended_by(self, seconds, body):
+        """A process of its own: what it said and how it ended."""
+        words = ("import sys; sys.path.insert(0, %r); import checkout; checkout.GRACE_SECONDS = 1\n"
+                 "with checkout.Deadline(%d, 'level1/7_Endless.py'):\n    %s\n"
+                 % (os.path.dirname(checkout.__file__), seconds, body))
+        return subprocess.run([sys.executable, "-B", "-c", words], capture_output=True, text=True, timeout=300)
+
+    def test_a_file_that_does_not_end_is_named_and_is_not_unsupported(self):
+        ended = self.ended_by(1, "checkout.kernelbench.describe(%r, 'level1/7_Endless.py')" % self.ENDLESS)
+        self.assertNotEqual(ended.returncode, 0)
+        self.assertIn("level1/7_Endless.py was not read within 1 s", ended.stderr)
+
+    def test_what_python_cannot_interrupt_is_ended_and_shown(self):
+        block = "import signal; signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM]); signal.pause()"
+        ended = self.ended_by(1, block)
+        self.assertEqual(ended.returncode, 1)
+        self.assertIn("Timeout", ended.stderr)
+
+    def test_what_ends_in_time_is_left_alone(self):
+        ended = self.ended_by(60, "print('read')")
+        self.assertEqual((ended.returncode, ended.stdout), (0, "read\n"))
 
 
 class Values(unittest.TestCase):
