@@ -359,8 +359,9 @@ static int read_progress(store_tx *tx, run *self, size_t task, err *e)
     return 0;
 }
 
-static int read_task(store_tx *tx, const opening *o, const task_row *row, err *e)
+static int read_task(store_tx *tx, const task_brief *row, void *arg, err *e)
 {
+    const opening *o = arg;
     run *self = o->self;
     bool is_contract = strcmp(row->kind, "contract") == 0;
     sched_new task = {.id = row->id,
@@ -371,7 +372,7 @@ static int read_task(store_tx *tx, const opening *o, const task_row *row, err *e
     if (row->token > self->last_token)
         self->last_token = row->token;
     if (row->state == TASK_DONE) {
-        sched_add_done(self->tasks, &task, row->outcome.result);
+        sched_add_done(self->tasks, &task, row->result);
         return 0;
     }
     size_t number = sched_add(self->tasks, &task);
@@ -381,29 +382,20 @@ static int read_task(store_tx *tx, const opening *o, const task_row *row, err *e
     return row->leases ? read_progress(tx, self, number, e) : 0;
 }
 
-static int read_tasks(store_tx *tx, const opening *o, err *e)
+static int read_tasks(store_tx *tx, opening *o, err *e)
 {
-    SCOPED(task_list_fini) task_list list = {.rows = NULL};
-    if (task_list_read(tx, o->self->id, NULL, &list, e))
-        return -1;
     o->self->tasks = sched_create();
-    for (size_t i = 0; i < list.count; i++) {
-        if (read_task(tx, o, &list.rows[i], e))
-            return -1;
-    }
-    return 0;
+    return task_each(tx, o->self->id, read_task, o, e);
 }
 
 static int read_usage(store_tx *tx, run *self, err *e)
 {
-    SCOPED(usage_list_fini) usage_list list = {.rows = NULL};
-    if (usage_list_read(tx, self->id, &list, e))
+    usage_sum used;
+    if (usage_sum_read(tx, self->id, &used, e))
         return -1;
-    for (size_t i = 0; i < list.count; i++) {
-        self->calls += list.rows[i].calls;
-        self->unpriced += list.rows[i].cost_unknown;
-        self->spent_usd += list.rows[i].cost_usd;
-    }
+    self->calls = used.calls;
+    self->unpriced = used.cost_unknown;
+    self->spent_usd = used.cost_usd;
     charge_sum sum;
     if (charge_sum_read(tx, self->id, &sum, e))
         return -1;

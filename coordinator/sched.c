@@ -27,6 +27,8 @@ typedef struct line {
 } line;
 
 struct sched {
+    char **problems; /* names, each once */
+    size_t problem_count;
     entry *entries;
     size_t count, cap;
     line *lines; /* [0] contract, [e + 1] entrant e */
@@ -60,7 +62,7 @@ void sched_destroy(sched **self)
         return;
     for (size_t i = 0; i < (*self)->count; i++) {
         sched_task *task = &(*self)->entries[i].task;
-        free(task->problem);
+        free(task->blamed);
         for (size_t k = 0; k < task->stage_count; k++)
             free(task->stages[k].stage);
         for (size_t k = 0; k < task->call_count; k++)
@@ -68,6 +70,9 @@ void sched_destroy(sched **self)
         free(task->stages);
         free(task->calls);
     }
+    for (size_t i = 0; i < (*self)->problem_count; i++)
+        free((*self)->problems[i]);
+    free((*self)->problems);
     free((*self)->entries);
     free((*self)->lines);
     free((*self)->parked);
@@ -199,6 +204,17 @@ static sched_task *at(sched *self, size_t task)
     return &self->entries[task].task;
 }
 
+/* Tasks of a problem come one after the other: the newest name is looked at first. */
+static const char *problem_name(sched *self, const char *name)
+{
+    for (size_t i = self->problem_count; i-- > 0;) {
+        if (strcmp(self->problems[i], name) == 0)
+            return self->problems[i];
+    }
+    self->problems = xreallocarray(self->problems, self->problem_count + 1, sizeof *self->problems);
+    return self->problems[self->problem_count++] = xstrdup(name);
+}
+
 static size_t add(sched *self, const sched_new *new)
 {
     if (self->count == self->cap) {
@@ -207,7 +223,7 @@ static size_t add(sched *self, const sched_new *new)
     }
     size_t number = self->count;
     self->entries[number] = (entry){.task = {.kind = new->kind,
-                                             .problem = xstrdup(new->problem),
+                                             .problem = problem_name(self, new->problem),
                                              .entrant = new->entrant,
                                              .spec = new->spec,
                                              .state = SCHED_WAITING,
@@ -414,6 +430,8 @@ bool sched_lose(sched *self, size_t task, const char *name, bool alone)
     t->suspect |= ++t->losses >= SCHED_SUSPECT;
     if (alone) {
         poison = t->blames + 1 >= SCHED_BLAMED || (t->blames && !is_blamed_on(t, name));
+        if (!t->blamed)
+            t->blamed = xcalloc(SCHED_BLAMED, sizeof *t->blamed);
         memccpy(t->blamed[t->blames++], name, 0, SCHED_NODE - 1);
     }
     return sched_return(self, task, false, poison);

@@ -42,7 +42,7 @@ typedef enum sched_state {
 
 typedef struct sched_task {
     char id[ID_TEXT];
-    char *problem;
+    const char *problem; /* shared by its tasks */
     sched_kind kind;
     size_t entrant; /* SCHED_NONE for a contract task */
     hash spec;
@@ -54,9 +54,9 @@ typedef struct sched_task {
     size_t stage_count;
     struct row_call_ref *calls; /* recorded answers of the unfinished stage */
     size_t call_count;
-    int losses;                            /* nodes that were lost while they had it */
-    bool suspect;                          /* several nodes were: it runs where nothing else does */
-    char blamed[SCHED_BLAMED][SCHED_NODE]; /* nodes that were lost while they had nothing else */
+    int losses;                 /* nodes that were lost while they had it */
+    bool suspect;               /* several nodes were: it runs where nothing else does */
+    char (*blamed)[SCHED_NODE]; /* nodes that were lost while they had nothing else; NULL: none */
     int blames;
     int endings;  /* lost leases whose end is not durable yet */
     bool refused; /* its holder was told that a call may not be sent: giving back is no failure */

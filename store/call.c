@@ -131,6 +131,26 @@ static const char usage_from[] =
     "LEFT JOIN model_call c ON c.task = t.id "
     "WHERE t.run = ?1 AND t.kind = 'synthesize' GROUP BY t.id) ORDER BY position, entrant, sample";
 
+/* From the calls to their tasks: tasks that have none are not looked at. */
+int usage_sum_read(store_tx *tx, const char *run, usage_sum *out, err *e)
+{
+    SCOPED(db_reset)
+    sqlite3_stmt *s = db_prepare(tx,
+                                 "SELECT count(*), total(c.cost_usd IS NULL), total(c.cost_usd) "
+                                 "FROM model_call c CROSS JOIN task t ON t.id = c.task "
+                                 "WHERE t.run = ?1",
+                                 e);
+    if (s == NULL)
+        return -1;
+    db_text(s, 1, run);
+    if (db_step(tx, s, e) < 0)
+        return -1;
+    *out = (usage_sum){.calls = sqlite3_column_int64(s, 0),
+                       .cost_unknown = sqlite3_column_int64(s, 1),
+                       .cost_usd = sqlite3_column_double(s, 2)};
+    return 0;
+}
+
 int usage_list_read(store_tx *tx, const char *run, usage_list *out, err *e)
 {
     column_query query = {

@@ -58,6 +58,12 @@ typedef struct usage_list {
     usage_row *rows;
     size_t count;
 } usage_list;
+/* What all recorded calls of a run cost. */
+typedef struct usage_sum {
+    int64_t calls, cost_unknown;
+    double cost_usd;
+} usage_sum;
+int usage_sum_read(store_tx *tx, const char *run, usage_sum *out, err *e);
 /* usage_list_read: all tasks of a run, in the order of task_list_read with kind `synthesize`. */
 int usage_list_read(store_tx *tx, const char *run, usage_list *out, err *e);
 void usage_list_fini(usage_list *self);

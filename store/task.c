@@ -11,6 +11,7 @@
 #include "store/fence.h"
 #include "store/find.h"
 #include "store/result_columns.h"
+#include "store/run.h"
 
 static const char *const state_names[] = {"waiting", "leased", "done", "failed", NULL};
 static const char *const ending_names[] = {"returned", "lost", "cancelled"};
@@ -46,6 +47,25 @@ static const column task_columns[] = {
 #undef TASK_RESULT
         {0},
 };
+
+static const column brief_columns[] = {
+    {"id", COLUMN_TEXT, offsetof(task_brief, id), NULL},
+    {"kind", COLUMN_TEXT, offsetof(task_brief, kind), NULL},
+    {"problem", COLUMN_TEXT, offsetof(task_brief, problem), NULL},
+    {"node", COLUMN_TEXT, offsetof(task_brief, node), NULL},
+    {"entrant", COLUMN_ID, offsetof(task_brief, entrant), NULL},
+    {"spec", COLUMN_HASH, offsetof(task_brief, spec), NULL},
+    {"state", COLUMN_CHOICE, offsetof(task_brief, state), state_names},
+    {"token", COLUMN_INT, offsetof(task_brief, token), NULL},
+    {"leases", COLUMN_INT, offsetof(task_brief, leases), NULL},
+    {"outcome", COLUMN_OUTCOME, offsetof(task_brief, result), NULL},
+    {0},
+};
+
+typedef struct task_walk {
+    task_each_fn *fn;
+    void *arg;
+} task_walk;
 
 const char *task_state_name(task_state state)
 {
@@ -252,6 +272,50 @@ int task_find(store_tx *tx, const char *text, task_row *out, err *e)
     if (find_id(tx, "task", text, &id, e) < 0)
         return -1;
     return task_get(tx, id, out, e);
+}
+
+static int each_row(store_tx *tx, sqlite3_stmt *s, task_each_fn *fn, void *arg, err *e)
+{
+    int got;
+    while ((got = db_step(tx, s, e)) > 0) {
+        task_brief row = {.id = NULL};
+        if (column_peek(s, 0, brief_columns, &row, e) < 0 || fn(tx, &row, arg, e) < 0)
+            return -1;
+    }
+    return got;
+}
+
+/* The index of identities has the tasks of a problem in order: nothing is sorted. */
+static int each_of_problem(store_tx *tx, const problem_row *problem, const char *kind,
+                           const task_walk *walk, err *e)
+{
+    SCOPED(db_reset)
+    sqlite3_stmt *s =
+        db_prepare(tx,
+                   "SELECT id, kind, problem, node, entrant, spec, state, token, leases, outcome "
+                   "FROM task WHERE run = ?1 AND kind = ?2 AND problem = ?3 "
+                   "ORDER BY coalesce(entrant, 0), sample",
+                   e);
+    if (s == NULL)
+        return -1;
+    db_text(s, 1, problem->run);
+    db_text(s, 2, kind);
+    db_text(s, 3, problem->id);
+    return each_row(tx, s, walk->fn, walk->arg, e);
+}
+
+int task_each(store_tx *tx, const char *run, task_each_fn *fn, void *arg, err *e)
+{
+    static const char *const kinds[] = {"contract", "synthesize"};
+    const task_walk walk = {fn, arg};
+    SCOPED(problem_list_fini) problem_list problems = {.rows = NULL};
+    if (problem_list_read(tx, run, &problems, e) < 0)
+        return -1;
+    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
+        for (size_t i = 0; i < problems.count; i++)
+            if (each_of_problem(tx, &problems.rows[i], kinds[k], &walk, e) < 0)
+                return -1;
+    return 0;
 }
 
 int task_list_read(store_tx *tx, const char *run, const char *kind, task_list *out, err *e)

@@ -74,6 +74,19 @@ int task_get(store_tx *tx, const char *task, task_row *out, err *e);
 /* task_find: `text` is an id, a unique prefix, or "latest" (NULL means latest): the newest task. */
 int task_find(store_tx *tx, const char *text, task_row *out, err *e);
 /* task_list_read: tasks of a run by suite order, entrant, sample; kind NULL = both (contract first). */
+/* What a coordinator must know of each task; the texts are borrowed until the next one. */
+typedef struct task_brief {
+    const char *id, *kind, *problem, *node;
+    int64_t entrant; /* 0: a contract task */
+    hash spec;
+    task_state state;
+    int64_t token, leases;
+    outcome result; /* once done */
+} task_brief;
+typedef int task_each_fn(store_tx *tx, const task_brief *row, void *arg, err *e);
+/* task_each gives the tasks of a run one by one, in task_list_read's order: a million of them need no
+ * memory. */
+int task_each(store_tx *tx, const char *run, task_each_fn *fn, void *arg, err *e);
 int task_list_read(store_tx *tx, const char *run, const char *kind, task_list *out, err *e);
 void task_row_fini(task_row *self);
 void task_list_fini(task_list *self);

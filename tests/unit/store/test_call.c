@@ -60,12 +60,15 @@ static put a_call(fixture *f, int64_t token, int64_t number, const char *answer)
 typedef struct reading {
     call_list calls;
     usage_list usage;
+    usage_sum sum;
 } reading;
 
 static int read_fn(store_tx *tx, void *arg, err *e)
 {
     reading *r = arg;
     if (call_list_read(tx, "task1", "codegen", &r->calls, e) < 0)
+        return -1;
+    if (usage_sum_read(tx, "run1", &r->sum, e) < 0)
         return -1;
     return usage_list_read(tx, "run1", &r->usage, e);
 }
@@ -155,6 +158,9 @@ static void unknown_numbers_stay_unknown_in_sums(void **state)
     assert_int_equal(r.usage.rows[0].tokens_out, 50);
     assert_true(r.usage.rows[0].cost_usd == 0.25);
     call_list_fini(&r.calls);
+    assert_int_equal(r.sum.calls, 2);
+    assert_int_equal(r.sum.cost_unknown, 1);
+    assert_true(r.sum.cost_usd == 0.25);
     usage_list_fini(&r.usage);
 }
 

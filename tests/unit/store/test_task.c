@@ -229,6 +229,69 @@ static void impossible_tasks_are_refused(void **state)
     fixture_fails(f, insert_fn, &contract, ERR_CONFLICT);
 }
 
+static int same_row(store_tx *tx, const task_brief *row, void *arg, err *e)
+{
+    task_row **next = arg;
+    const task_row *want = (*next)++;
+    (void)tx;
+    (void)e;
+    assert_string_equal(row->id, want->id);
+    assert_string_equal(row->kind, want->kind);
+    assert_string_equal(row->problem, want->problem);
+    assert_int_equal(row->entrant, want->entrant);
+    assert_int_equal(row->state, want->state);
+    assert_int_equal(row->token, want->token);
+    assert_int_equal(row->leases, want->leases);
+    assert_true(hash_equal(&row->spec, &want->spec));
+    return 0;
+}
+
+static int compare_fn(store_tx *tx, void *arg, err *e)
+{
+    SCOPED(task_list_fini) task_list list = {.rows = NULL};
+    size_t *count = arg;
+    if (task_list_read(tx, "run1", NULL, &list, e) < 0)
+        return -1;
+    task_row *next = list.rows;
+    *count = list.count;
+    if (task_each(tx, "run1", same_row, &next, e) < 0)
+        return -1;
+    return next == list.rows + list.count ? 0 : err_set(e, ERR_INTERNAL, "some were left out");
+}
+
+static void one_by_one_is_the_order_of_the_list(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fixture_seed(f);
+    hash spec = fixture_text(f, "spec");
+    const task_row rows[] = {
+        {.id = "a", .run = "run1", .kind = "contract", .problem = "sum", .spec = spec},
+        {.id = "z", .run = "run1", .kind = "contract", .problem = "add", .spec = spec},
+        {.id = "y",
+         .run = "run1",
+         .kind = "synthesize",
+         .problem = "add",
+         .entrant = 1,
+         .sample = 9,
+         .spec = spec},
+        {.id = "b",
+         .run = "run1",
+         .kind = "synthesize",
+         .problem = "add",
+         .entrant = 1,
+         .sample = 5,
+         .spec = spec},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        task_row row = rows[i];
+        fixture_do(f, insert_fn, &row);
+    }
+    size_t count = 0;
+    fixture_do(f, compare_fn, &count);
+    assert_int_equal(count, 6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +302,7 @@ int main(void)
         cmocka_unit_test(recovery_ends_open_leases_and_revives_on_request),
         cmocka_unit_test(a_task_is_found_by_prefix_and_latest),
         cmocka_unit_test(impossible_tasks_are_refused),
+        cmocka_unit_test(one_by_one_is_the_order_of_the_list),
     };
     return cmocka_run_group_tests_name("task", tests, NULL, NULL);
 }
