@@ -1,9 +1,10 @@
 /* bench_coord - durable results a second of a whole coordinator
  *
  * Simulated nodes, each with a connection of its own over loopback tcp with CURVE, take leases and answer
- * each with a result at once. A lease and a result are each committed (synchronous FULL) before they are
- * sent or acknowledged, so a task costs two durable steps. Prints tasks a second and how long a node waits
- * from its ack to its next lease. Not a timed test: it fails only when work fails.
+ * each with a result at once. Grant and result are two durable steps (synchronous FULL); a result is
+ * acknowledged after its commit. The nodes fetch no blobs. Prints tasks a second, how long a node waits from
+ * its ack to its next lease, and the processor time of each thread (the store's includes making the run).
+ * Not a timed test: it fails only when work fails.
  *
  *   bench_coord [NODES [TASKS]]    (default 256 nodes, 20000 tasks)
  *
