@@ -99,6 +99,17 @@ class Honest(Case):
             bench = unary(CUMSUM, "f32", 5, 4097, family)
             self.passes(bench, sequential_cumsum(bench.inputs[0]))
 
+    def test_the_rarest_rows_of_a_running_sum_pass(self):
+        """The worst three of 393,216 rows: an error stays in all later elements of its row, so that a row's
+        errors do not average out, and RMSE is above m*RMSE(r) + u*sqrt(K)*s, up to 1.48 times."""
+        bench = unary(CUMSUM, "f32", 64, 1024)
+        for row, seed in ((3, 348374), (17, 20800), (40, 286946)):
+            bench.inputs[0][row] = torch.randn(1024, generator=torch.Generator().manual_seed(seed))
+        bench.truth = support.oracle.Truth(bench.problem, bench.case, bench.inputs, True)
+        numbers = self.passes(bench, sequential_cumsum(bench.inputs[0]))["outputs"][0]
+        self.assertGreater(numbers["row_rmse_over_budget"], 1.0 / support.compare.LAMBDA)
+        self.assertLess(numbers["row_rmse_over_budget"], 0.5)
+
     def test_a_softmax_computed_in_fp32_passes_in_half_precision(self):
         for dtype in ("f16", "bf16"):
             for cols in (1, 3, 31, 1000, 8192):
@@ -355,6 +366,28 @@ class Precision(Case):
         for column in bench.inputs[0].t():
             total = (total.float() + column.float()).half()
         self.fails(bench, total, ("element", "precision"))
+
+    def test_running_sums_in_low_precision_fail(self):
+        for cols in (64, 1024, 4096, 16384):
+            bench = unary(CUMSUM, "f32", 40, cols)
+            for lower in (to_tf32, lambda x: x.bfloat16().float(), lambda x: x.half().float()):
+                self.fails(bench, lower(bench.inputs[0]).double().cumsum(-1).float(), ("element", "precision"))
+
+    def test_half_accumulation_of_a_running_sum_fails(self):
+        for dtype, lower in (("f32", torch.bfloat16), ("f32", torch.float16), ("bf16", torch.bfloat16)):
+            bench = unary(CUMSUM, dtype, 40, 1024)
+            total, steps = torch.zeros(40).to(lower), []
+            for column in bench.inputs[0].t():
+                total = (total.float() + column.float()).to(lower)
+                steps.append(total)
+            self.fails(bench, torch.stack(steps, dim=1), ("element", "precision"))
+
+    def test_one_running_sum_in_low_precision_is_found_among_many(self):
+        for cols in (64, 1024, 4096):
+            bench = unary(CUMSUM, "f32", 300, cols)
+            y = bench.right()[0]
+            y[123] = to_tf32(bench.inputs[0])[123].double().cumsum(-1).float()
+            self.assertIn("[123, ", self.fails(bench, y, ("element", "precision"))["text"])
 
     def test_one_row_in_low_precision_is_found_among_many(self):
         bench = matmul("f32", 300, 16384, 64)
