@@ -12,6 +12,8 @@ static const double busy_pct = 60.0;   /* of a pipeline's peak: it is the limit 
 static const double empty_times = 3.0; /* a span of so many empty kernels is mostly overhead */
 static const double gap_share = 0.30;  /* of the span, nothing ran */
 static const double idle_share = 0.25; /* of the time, multiprocessors had no warp */
+static const double ready_many =
+    1.0 / 3; /* of the warps' time they wait for nothing but their turn */
 
 static bool is_launch(const bound_input *in)
 {
@@ -38,7 +40,9 @@ bound bound_of(const bound_input *in)
         return busier;
     if (is_tail(in))
         return BOUND_TAIL;
-    return most >= busy_pct ? busier : BOUND_LATENCY;
+    if (most >= busy_pct)
+        return busier;
+    return in->ready_share >= ready_many ? BOUND_COMPUTE : BOUND_LATENCY;
 }
 
 const char *bound_name(bound what)

@@ -68,6 +68,7 @@ static void numbers_follow_from_counters(void **state)
     assert_true(near(number(record, "derived", "bank_conflict_share"), 0.3));
     assert_true(near(number(record, "derived", "sm_active_share"), 0.5));
     assert_true(near(number(record, "derived", "gap_share"), 0.1));
+    assert_true(isnan(number(record, "derived", "ready_share"))); /* not counted */
     assert_true(near(number(record, "derived", "range_times_busy"), 2));
     assert_true(near(number(record, "derived", "busiest_pct"), 44));
     assert_true(near(number(record, "derived", "memory_pct"), 20));
