@@ -13,6 +13,7 @@
 
 #include "agent-node/duel.h"
 #include "agent-node/measure.h"
+#include "agent-node/profile.h"
 #include "agent-node/runner/timing/ce_timing.h"
 #include "agent-node/specimen.h"
 #include "common/clock.h"
@@ -398,6 +399,56 @@ static int check_copy(session_state *s, err *e)
     return 0;
 }
 
+/* ---- two clocks ---- */
+
+/* A side's events against CUPTI's span of the same call. */
+static void offset_row(session_state *s, const char *side, const json *profile)
+{
+    const json *spans = json_get(profile, side);
+    calibration_check *row = add_row(s, "offset", side);
+    const char *unavailable = json_str(json_get(profile, "reason"), NULL);
+    if (unavailable == NULL)
+        unavailable = json_str(json_get(spans, "unavailable"), NULL);
+    const double event = json_real(json_get(spans, "event_ms"), (double)NAN);
+    const double span = json_real(json_get(spans, "span_ms"), (double)NAN);
+    const double floor_ms = json_real(json_get(profile, "launch_floor_ms"), (double)NAN);
+    if (unavailable != NULL || isnan(event - span - floor_ms)) {
+        not_run(s, row, unavailable != NULL ? unavailable : "CUPTI told no span");
+        return;
+    }
+    row->candidate_ms = event;
+    row->value = event - floor_ms - span;
+    row->limit = fmax(0.05 * span, 1.5e-3);
+    row->decides = true;
+    row->passed = json_bool(json_get(spans, "agrees"), false);
+    row->text =
+        xasprintf("events say %.5f ms, of which %.5f ms are launching; CUPTI's span is %.5f ms",
+                  event, floor_ms, span);
+    say(s, row);
+}
+
+/* The copy of 64 MiB, and PyTorch's, by events and by CUPTI. */
+static int check_offset(session_state *s, err *e)
+{
+    ring r SCOPED(ring_fini);
+    comparison_record timed = {.baseline_mode = (char *)(uintptr_t) "eager",
+                               .timing_mode = (char *)(uintptr_t) "E"};
+    if (ring_open(&r, s, MIB(64), MIB(64) / 8, NULL, e) != 0 ||
+        measure_slots(&r.bench.p, r.copy, 0.0, &timed.slots, e) != 0)
+        return -1;
+    const profile_request request = {.p = &r.bench.p,
+                                     .held = s->held,
+                                     .c = r.copy,
+                                     .timed = &timed,
+                                     .baseline = true,
+                                     .number = s->number++};
+    SCOPED(scoped_free) char *told = profile_run(&request);
+    SCOPED(json_destroy) json *profile = json_parse_tree(told, strlen(told), "profile", NULL);
+    offset_row(s, "candidate", profile);
+    offset_row(s, "baseline", profile);
+    return 0;
+}
+
 /* ---- cheats ---- */
 
 /* One look at a cheat on one shape, as ce-correct-1 takes it. */
@@ -520,9 +571,9 @@ static int check_floor(session_state *s, err *e)
 
 typedef int check_fn(session_state *s, err *e);
 
-static check_fn *const checks[] = {check_refused, check_warm,      check_copy,
-                                   check_paths,   check_slower_10, check_slower_3,
-                                   check_floor,   check_keeps_l2,  check_itself};
+static check_fn *const checks[] = {check_refused,  check_warm,      check_copy,     check_offset,
+                                   check_paths,    check_slower_10, check_slower_3, check_floor,
+                                   check_keeps_l2, check_itself};
 
 static void fill_head(const session_state *s)
 {

@@ -103,6 +103,48 @@ static void a_card_that_is_well_passes_every_check(void **state)
     bench_close(&b);
 }
 
+#define SPANS(event, agrees)                                                                   \
+    "{\"unavailable\": null, \"event_ms\": " event ", \"span_ms\": 0.150, \"busy_ms\": 0.150," \
+    "\"floor_event_ms\": 0.004, \"floor_span_ms\": 0.001, \"nodes\": 1, \"calls\": 1,"         \
+    "\"agrees\": " agrees "}"
+#define CLOCKS(event, agrees)                                                          \
+    TIMES ", \"profile\": {\"spans\": " SPANS(event, agrees) ", \"baseline\": " SPANS( \
+        "0.154",                                                                       \
+        "true") ", \"kernels\": [], \"library\": null, \"counters\": {\"unavailable\": \"no\"}}"
+
+static void the_two_clocks_are_told_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *script, *no;
+        double value;
+    } rows[] = {{SCRIPT(CLOCKS("0.155", "true"), "0.1546", CHEATS), NULL, 0.002},
+                {SCRIPT(CLOCKS("0.190", "false"), "0.1546", CHEATS), "offset", 0.037}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        bench b = {.options = {.quick = true}};
+        assert_ok(run(&b, rows[i].script, 0), b.e);
+        expect_no(&b, rows[i].no);
+        const calibration_check *row = find(&b, "offset", 0);
+        assert_string_equal(row->label, "candidate");
+        assert_true(row->decides && fabs(row->value - rows[i].value) < 1e-9);
+        assert_true(fabs(row->limit - 0.0075) < 1e-9); /* 5 % of the span */
+        assert_string_equal(find(&b, "offset", 1)->label, "baseline");
+        assert_true(find(&b, "offset", 1)->passed);
+        bench_close(&b);
+    }
+}
+
+static void without_cupti_the_clocks_decide_nothing(void **state)
+{
+    (void)state;
+    bench b = {.options = {.quick = true}};
+    assert_ok(run(&b, SCRIPT(TIMES, "0.1546", CHEATS), 0), b.e);
+    expect_no(&b, NULL);
+    assert_false(find(&b, "offset", 0)->decides);
+    assert_has(find(&b, "offset", 0)->text, "not run: ");
+    bench_close(&b);
+}
+
 static void quick_is_every_check_once(void **state)
 {
     (void)state;
@@ -189,6 +231,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_card_that_is_well_passes_every_check),
+        cmocka_unit_test(the_two_clocks_are_told_apart),
+        cmocka_unit_test(without_cupti_the_clocks_decide_nothing),
         cmocka_unit_test(quick_is_every_check_once),
         cmocka_unit_test(each_check_can_say_no),
         cmocka_unit_test(the_copy_is_held_against_what_is_stored),
