@@ -50,10 +50,10 @@ typedef struct judge_options {
 
 /* What the judge runs on. Texts are borrowed until judge_destroy. */
 typedef struct judge_facts {
-    const char *device;                                /* "cuda", "cpu" or "fake" */
-    const char *name, *uuid, *driver, *torch, *python; /* "" when there is none */
-    const char *cupti;                                 /* library that came with PyTorch, or "" */
-    int64_t sm_count, l2_bytes, memory_bytes;          /* 0 without a GPU */
+    const char *device;                                         /* "cuda", "cpu" or "fake" */
+    const char *name, *uuid, *driver, *torch, *triton, *python; /* "" when there is none */
+    const char *cupti;                        /* library that came with PyTorch, or "" */
+    int64_t sm_count, l2_bytes, memory_bytes; /* 0 without a GPU */
     bool simulated; /* half precision is computed in fp32 and rounded (cpu) */
 } judge_facts;
 

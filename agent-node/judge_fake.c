@@ -392,6 +392,7 @@ int judge_fake_start(const judge_options *options, judge *out, err *e)
                                .uuid = "",
                                .driver = "",
                                .torch = "",
+                               .triton = "",
                                .python = "",
                                .cupti = "",
                                .sm_count = 132,

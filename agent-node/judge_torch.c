@@ -673,6 +673,7 @@ static void read_facts(const json_doc *doc, judge_facts *out)
                          .uuid = json_str(json_get(row, "uuid"), ""),
                          .driver = json_str(json_get(row, "driver"), ""),
                          .torch = json_str(json_get(row, "torch"), ""),
+                         .triton = json_str(json_get(row, "triton"), ""),
                          .python = json_str(json_get(row, "python"), ""),
                          .cupti = json_str(json_get(row, "cupti"), ""),
                          .sm_count = json_int(json_get(row, "sm_count"), 0),

@@ -272,7 +272,8 @@ hash measure_key(const pipeline *p, const judge_facts *facts)
                                {"shape", shape, strlen(shape)},
                                {"device", p->facts->name, strlen(p->facts->name)},
                                {"driver", facts->driver, strlen(facts->driver)},
-                               {"torch", facts->torch, strlen(facts->torch)}};
+                               {"torch", facts->torch, strlen(facts->torch)},
+                               {"triton", facts->triton, strlen(facts->triton)}};
     return hash_list(parts, sizeof(parts) / sizeof(parts[0]));
 }
 

@@ -52,7 +52,7 @@ typedef enum baseline_origin {
 int measure_baseline(const pipeline *p, lane *held, stage_record *record, baseline_origin *origin,
                      err *e);
 
-/* measure_key names a stored baseline: contract, reference, shape, GPU, driver, torch. */
+/* measure_key names a stored baseline: contract, reference, shape, GPU, driver, torch, triton. */
 hash measure_key(const pipeline *p, const judge_facts *facts);
 
 #endif

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""baseline - how fast PyTorch itself is: eager and two torch.compile modes, as CUDA graphs.
+"""baseline - how fast PyTorch itself is: eager and two torch.compile modes, as CUDA graphs; and two numbers
+on the host's clock, which never win: eager, and the mode reduce-overhead, which is a CUDA graph itself.
 
 Each mode is called once (which compiles it), checked, captured once a slot with that slot's inputs
 and outputs of its own, timed by ce_timing, and checked again on what the timed graphs left behind.
@@ -10,6 +11,7 @@ was "hit" only when that is what happened."""
 
 import hashlib
 import importlib
+import importlib.metadata
 import os
 import shutil
 import statistics
@@ -27,6 +29,7 @@ from timing import Timing
 
 EAGER = "eager"
 MODES = (EAGER, "default", "max-autotune-no-cudagraphs")
+OVERHEAD = "reduce-overhead"
 WARM_CALLS = 3  # before a capture, on the capturing stream
 WALL_CALLS = 20
 POISON = 0xFF
@@ -47,6 +50,16 @@ def warm(cache_dir):
     thread = threading.Thread(target=inductor.load, daemon=True)
     thread.start()
     _loading.append(thread)
+
+
+def triton_version():
+    """Of the installed package; an empty string where there is none."""
+    for name in ("triton", "pytorch-triton"):
+        try:
+            return importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return ""
 
 
 def _await_warm():
@@ -80,6 +93,8 @@ def measure(judge, request):
     winner = min(timed, key=lambda row: row["median_ms"])["mode"] if timed else None
     if rows[0]["median_ms"] is not None:
         rows.append(bench.wall())
+    if stored is None:
+        rows.append(bench.overhead())
     hit = any(row["mode"] == stored and row["cache"] == "hit" for row in rows)
     packed = winner not in (None, EAGER) and not hit and bench.keep(winner, request["cache_out"])
     return {"modes": rows, "winner": winner, "cache_hit": hit, "packed": packed}
@@ -151,23 +166,51 @@ class _Bench:
 
     def wall(self):
         """Eager on the host's clock, call and wait: a number beside the others, which never wins."""
-        function, count = self.problem.compiled(), len(self.inputs)
-        row = self._blank(EAGER + " (wall)")
+        row = self._blank_wall(EAGER)
+        self._fill_wall(self.problem.compiled(), row)
+        return row
+
+    def overhead(self):
+        """reduce-overhead on the host's clock: a graph with copies of its inputs, so that it has no GPU
+        span like the others'. It never wins either, and is measured only when the modes are."""
+        row = self._guarded(OVERHEAD, self._blank_wall(OVERHEAD), self._fill_overhead)
+        inductor.forget()  # its graphs and their memory
+        return row
+
+    def _blank_wall(self, mode):
+        row = self._blank(mode + " (wall)")
         row["wall"] = True
+        return row
+
+    def _fill_wall(self, function, row):
+        count, samples = len(self.inputs), []
         for i in range(WARM_CALLS + WALL_CALLS):
+            torch.compiler.cudagraph_mark_step_begin()
             torch.cuda.synchronize()
             started = time.perf_counter()
             function(*self.inputs[i % count])
             torch.cuda.synchronize()
-            row["samples"].append(1e3 * (time.perf_counter() - started))
-        del row["samples"][:WARM_CALLS]
+            samples.append(1e3 * (time.perf_counter() - started))
+        row["samples"] = samples[WARM_CALLS:]
         row["median_ms"] = statistics.median(row["samples"])
-        return row
+
+    def _fill_overhead(self, mode, row):
+        function, outputs = self.build(mode, row)
+        del outputs
+        for _ in range(WARM_CALLS):  # what is checked comes from the graph, not from before it was recorded
+            torch.compiler.cudagraph_mark_step_begin()
+            outputs = self._call(function, 0)
+        self._check(outputs, 0, "its result")
+        del outputs
+        self._fill_wall(function, row)
 
     def row(self, mode):
-        row = self._blank(mode)
+        return self._guarded(mode, self._blank(mode), self._fill)
+
+    def _guarded(self, mode, row, fill):
+        """The row, filled or with the reason why it is not."""
         try:
-            self._fill(mode, row)
+            fill(mode, row)
         except ModeFailed as fault:
             row["reason"] = str(fault)
         except JudgeError as fault:

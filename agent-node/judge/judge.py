@@ -92,7 +92,8 @@ class Judge:
     # ---- facts ----
 
     def facts(self, request):
-        row = {"device": self.device.type, "torch": torch.__version__, "python": sys.executable,
+        row = {"device": self.device.type, "torch": torch.__version__, "triton": baseline.triton_version(),
+               "python": sys.executable,
                "cupti": timing.find_cupti(), "simulated": not self.cuda, "name": "cpu", "uuid": "", "driver": "",
                "sm_count": 0, "l2_bytes": 0, "memory_bytes": 0}
         if self.cuda:

@@ -230,12 +230,12 @@ static void the_key_changes_with_everything_that_changes_the_time(void **state)
     bench b;
     bench_open(&b, NULL);
     pipeline *p = &b.work.p;
-    judge_facts facts = {.driver = "13.0", .torch = "2.11"};
+    judge_facts facts = {.driver = "13.0", .torch = "2.11", .triton = "3.6"};
     lane_facts other = *p->facts;
     const hash base = measure_key(p, &facts);
     hash again = measure_key(p, &facts);
     assert_true(hash_equal(&base, &again));
-    hash keys[6];
+    hash keys[7];
     b.spec.contract_hash.bytes[3] ^= 1;
     keys[0] = measure_key(p, &facts);
     b.spec.contract_hash.bytes[3] ^= 1;
@@ -252,9 +252,12 @@ static void the_key_changes_with_everything_that_changes_the_time(void **state)
     keys[4] = measure_key(p, &facts);
     p->terms->benchmark.dims[0]--;
     snprintf(other.name, sizeof(other.name), "another card");
-    p->facts = &other;
+    facts.triton = "3.5";
     keys[5] = measure_key(p, &facts);
-    for (size_t i = 0; i < 6; i++) {
+    facts.triton = "3.6";
+    p->facts = &other;
+    keys[6] = measure_key(p, &facts);
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         if (hash_equal(&base, &keys[i])) {
             fail_msg("change %zu keeps the key", i);
         }

@@ -45,6 +45,10 @@ class FakeBench:
     def wall(self):
         return {"mode": "eager (wall)", "median_ms": 0.1, "reason": None, "cache": "none", "wall": True}
 
+    def overhead(self):
+        FakeBench.seen.append("reduce-overhead")
+        return {"mode": "reduce-overhead (wall)", "median_ms": 0.01, "reason": None, "cache": "miss", "wall": True}
+
     def keep(self, mode, path):
         FakeBench.seen.append("keep " + mode)
         return self.fits
@@ -76,13 +80,13 @@ class Measure(unittest.TestCase):
 
     def test_all_modes_are_measured_and_the_fastest_wins(self):
         reply = self.measure()
-        self.assertEqual(FakeBench.seen, ["eager", "default", AUTOTUNE, "keep " + AUTOTUNE])
+        self.assertEqual(FakeBench.seen, ["eager", "default", AUTOTUNE, "reduce-overhead", "keep " + AUTOTUNE])
         self.assertEqual((reply["winner"], reply["cache_hit"], reply["packed"]),
                          (AUTOTUNE, False, True))
 
     def test_the_hosts_clock_is_a_number_beside_the_others(self):
         reply = self.measure()
-        self.assertEqual(reply["modes"][-1]["mode"], "eager (wall)")
+        self.assertEqual([row["mode"] for row in reply["modes"][-2:]], ["eager (wall)", "reduce-overhead (wall)"])
         self.assertEqual(reply["winner"], AUTOTUNE)
         FakeBench.medians = {"eager": None, "default": 1.5, AUTOTUNE: 1.0}
         self.assertNotIn("eager (wall)", [row["mode"] for row in self.measure()["modes"]])
@@ -98,7 +102,7 @@ class Measure(unittest.TestCase):
         FakeBench.medians = {"eager": 0.5, "default": 1.5, AUTOTUNE: 1.0}
         reply = self.measure()
         self.assertEqual((reply["winner"], reply["packed"]), ("eager", False))
-        self.assertEqual(len(FakeBench.seen), 3)
+        self.assertEqual(len(FakeBench.seen), 4)
 
     def test_with_a_stored_winner_only_eager_and_it_are_measured(self):
         FakeBench.hits = ("default",)
@@ -263,6 +267,35 @@ class Survival(unittest.TestCase):
             self.row("default", RuntimeError("CUDA error: illegal address"),
                      RuntimeError("CUDA error: illegal address"))
         self.assertEqual((caught.exception.code, caught.exception.restart), ("gpu", True))
+
+    def overhead(self, fault=None, wrong=None):
+        """reduce-overhead with a function that counts its calls."""
+        bench = self.bench(None)
+        bench.inputs, bench.calls = [(1,), (2,)], []
+        bench.build = mock.Mock(side_effect=fault, return_value=(lambda x: bench.calls.append(x), []))
+        bench._call = mock.Mock(return_value=[])
+        bench._check = mock.Mock(side_effect=wrong)
+        with mock.patch.object(torch.cuda, "synchronize"), mock.patch.object(torch.cuda, "empty_cache"), \
+                mock.patch.object(inductor, "forget") as forget, \
+                mock.patch.object(torch, "compiler", create=True):
+            row = bench.overhead()
+        forget.assert_called_once_with()
+        return row, bench
+
+    def test_reduce_overhead_is_a_number_on_the_hosts_clock(self):
+        row, bench = self.overhead()
+        self.assertEqual((row["mode"], row["wall"], row["reason"]), ("reduce-overhead (wall)", True, None))
+        self.assertEqual(len(row["samples"]), baseline.WALL_CALLS)
+        self.assertGreater(row["median_ms"], 0)
+        self.assertEqual(bench.calls[:3], [1, 2, 1])
+        self.assertEqual(len(bench.calls), baseline.WARM_CALLS + baseline.WALL_CALLS)
+
+    def test_reduce_overhead_that_fails_or_is_wrong_has_a_reason_and_no_number(self):
+        for row, _ in (self.overhead(ValueError("no graph")),
+                       self.overhead(wrong=baseline.ModeFailed("its result is wrong"))):
+            self.assertIsNone(row["median_ms"])
+            self.assertEqual((row["samples"], row["wall"]), ([], True))
+            self.assertRegex(row["reason"], "no graph|wrong")
 
     def test_no_memory_for_eager_is_the_harness_failing(self):
         with self.assertRaises(RuntimeError):
