@@ -105,13 +105,26 @@ static void fill_lease(message *m, const sched_task *task, int64_t token)
     }
 }
 
+/* The node was gone before it heard of the task: nobody can say that the task took it along. */
+static void take_back(coord *c, const lease *given)
+{
+    handout_return how = {.task = given->task, .token = given->token, .ending = TASK_LOST};
+    snprintf(how.text, sizeof how.text, "node %s was gone before it was sent",
+             nodes_get(c->nodes, given->node)->name);
+    lease_release(c->leases, given->task, given->token, NULL);
+    nodes_release(c->nodes, given->node);
+    handout_end(c, &how, NULL);
+}
+
 static void send_lease(coord *c, const lease *given)
 {
     message m;
     fill_lease(&m, task_of(c, given->task), given->token);
     fill_cards(&m.body.lease, nodes_get(c->nodes, given->node));
-    if (!coord_send(c, &nodes_get(c->nodes, given->node)->peer, &m))
-        handout_lose_node(c, given->node, NODE_LOST, "its connection is gone");
+    if (coord_send(c, &nodes_get(c->nodes, given->node)->peer, &m))
+        return;
+    take_back(c, given);
+    handout_lose_node(c, given->node, NODE_LOST, "its connection is gone");
 }
 
 typedef size_t pick_fn(sched *tasks);

@@ -98,6 +98,19 @@ def test_what_comes_too_late_is_kept_for_audit(place):
     place.wait("the spool is empty", lambda: not spooled(place))
 
 
+def test_nodes_that_died_idle_are_no_fault_of_a_task(place):
+    serve(place)
+    idle = [place.node(local(place), "--device", "fake", "--name", name, "--slots", 1) for name in ("a", "b", "c")]
+    place.wait("they joined", lambda: place.count("node", "state = 'up'") == 3)
+    for child in idle:
+        killed(child)
+    run = submit(place, "gold", *ONE, wait=False)[0]
+    place.wait("they are found dead", lambda: place.count("node", "state = 'lost'") == 3)
+    place.node(local(place), "--device", "fake", "--name", "d", "--slots", 1)
+    expect(run.wait(120) == 0, run.log.read_text())
+    expect(place.count("event", "detail LIKE 'quarantined%'") == 0, "a task was blamed")
+
+
 def test_a_full_spool_costs_no_task(place):
     serve(place)
     folder = place.dir / "spool/n1"
