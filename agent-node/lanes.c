@@ -212,7 +212,11 @@ lanes *lanes_create(const settings *options, err *e)
     SCOPED(lanes_destroy) lanes *self = xcalloc(1, sizeof(*self));
     self->options = options;
     pthread_mutex_init(&self->lock, NULL);
-    pthread_cond_init(&self->freed, NULL);
+    pthread_condattr_t monotonic; /* the wall clock may be set back meanwhile */
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&self->freed, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     self->host.home = self;
     snprintf(self->host.facts.kind, sizeof(self->host.facts.kind), "none");
     snprintf(self->host.facts.device, sizeof(self->host.facts.device), "cpu");
@@ -283,7 +287,7 @@ const lane_facts *lanes_usable(const lanes *self)
 static void wait_freed(lanes *self)
 {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += CANCEL_POLL_MS * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;

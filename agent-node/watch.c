@@ -54,7 +54,7 @@ static int64_t take(watch *w)
 static bool nap(watch *w)
 {
     struct timespec until;
-    clock_gettime(CLOCK_REALTIME, &until);
+    clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_nsec += PERIOD_MS * 1000000L;
     until.tv_sec += until.tv_nsec / 1000000000L;
     until.tv_nsec %= 1000000000L;
@@ -117,7 +117,11 @@ watch *watch_start(const watch_options *options)
     err e = {0};
     w->readings = xcalloc(READINGS_MAX, sizeof *w->readings);
     pthread_mutex_init(&w->lock, NULL);
-    pthread_cond_init(&w->wake, NULL);
+    pthread_condattr_t monotonic; /* the wall clock may be set back meanwhile */
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&w->wake, &monotonic);
+    pthread_condattr_destroy(&monotonic);
     if (strcmp(options->kind, "fake") == 0)
         read_script(w, options);
     else if ((w->card = nvml_open(options->uuid, &e)) != NULL)
