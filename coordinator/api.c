@@ -353,8 +353,19 @@ static void apply_call(coord *c, const record_job *job)
         now->spent_usd += r->cost_usd;
 }
 
+/* A candidate that crashed or hung was killed on its card. */
+static void look_for_kills(coord *c, const record_job *job)
+{
+    const stage_record *r = &job->record->of.stage;
+    size_t number = nodes_named(c->nodes, job->node);
+    for (size_t i = 0; i < r->attempt_count && number != NODES_NONE; i++)
+        if (r->attempts[i].result == OUTCOME_CRASHED || r->attempts[i].result == OUTCOME_HUNG)
+            nodes_doubt(c->nodes, number);
+}
+
 static void apply_stage(coord *c, const record_job *job)
 {
+    look_for_kills(c, job);
     sched_add_stage(c->options.run->tasks, job->task, job->record->of.stage.stage,
                     &job->record->record);
 }

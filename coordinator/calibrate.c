@@ -158,6 +158,24 @@ void calibrate_joined(coord *c, size_t number, const struct msg_hello *hello)
         join_job_free(job);
 }
 
+void calibrate_tick(coord *c, int64_t now_ms)
+{
+    bool all = c->options.run->settings.selftest;
+    for (size_t due; (due = nodes_untested(c->nodes, all, now_ms)) != NODES_NONE;) {
+        const node *n = nodes_get(c->nodes, due);
+        join_job *job = xcalloc(1, sizeof *job);
+        job->number = due;
+        job->usable = true;
+        memcpy(job->instance, n->instance, sizeof job->instance);
+        job->cards = xcalloc(n->card_count + 1, sizeof *job->cards);
+        job->copies = xcalloc(n->card_count + 1, sizeof *job->copies);
+        for (; job->count < n->card_count; job->count++)
+            job->cards[job->count].uuid = xstrdup(n->cards[job->count].uuid);
+        if (coord_submit(c, read_cards, job, cards_read))
+            join_job_free(job);
+    }
+}
+
 /* ---- records ---- */
 
 typedef struct test_job {

@@ -15,6 +15,9 @@
 
 /* calibrate_joined: a node is registered. */
 void calibrate_joined(coord *c, size_t number, const struct msg_hello *hello);
+/* calibrate_tick asks for the self-tests that are due: hourly and after a candidate crashed or hung where the
+ * run wants them, and of cards that failed. */
+void calibrate_tick(coord *c, int64_t now_ms);
 /* calibrate_take stores a node's self-test and answers with MSG_CALIBRATED or an ack. */
 void calibrate_take(coord *c, size_t number, const handout_ack *ack, const char *record);
 

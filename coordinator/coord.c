@@ -19,6 +19,7 @@
 #include "common/str.h"
 #include "common/xalloc.h"
 #include "coordinator/api.h"
+#include "coordinator/calibrate.h"
 #include "coordinator/guard.h"
 #include "coordinator/handout.h"
 #include "coordinator/paid.h"
@@ -93,6 +94,7 @@ static void on_tick(void *arg)
     }
     handout_tick(self, now);
     paid_tick(self, now);
+    calibrate_tick(self, now);
     coord_progressed(self);
 }
 

@@ -113,7 +113,8 @@ int nodes_join(nodes *self, const peer_id *peer, const struct msg_hello *hello, 
     free(n->reason);
     free(n->devices);
     forget_cards(n);
-    *n = (node){.peer = *peer, .up = true, .seen_ms = now_ms, .slots = hello->slots};
+    *n = (node){
+        .peer = *peer, .up = true, .seen_ms = now_ms, .tested_ms = now_ms, .slots = hello->slots};
     memccpy(n->name, hello->node, 0, NODES_NAME - 1);
     memccpy(n->instance, hello->instance, 0, NODES_INSTANCE - 1);
     for (size_t i = 0; i < hello->devices_count; i++)
@@ -259,6 +260,35 @@ void nodes_tested(nodes *self, size_t number)
     self->rows[number].untested -= self->rows[number].untested > 0;
 }
 
+void nodes_doubt(nodes *self, size_t number)
+{
+    assert(number < self->count);
+    self->rows[number].doubted = true;
+}
+
+bool nodes_is_failing(const node *n)
+{
+    size_t failures = 0;
+    for (size_t i = 0; i < n->card_count; i++)
+        failures += *n->cards[i].failure != '\0';
+    return failures > 0 && failures == n->card_count;
+}
+
+size_t nodes_untested(nodes *self, bool all, int64_t now_ms)
+{
+    for (size_t i = nodes_next(self, NODES_NONE); i != NODES_NONE; i = nodes_next(self, i)) {
+        node *n = &self->rows[i];
+        bool failing = nodes_is_failing(n), soon = n->doubted || failing;
+        if (!(all || failing) || n->draining || n->untested > 0 || n->card_count == 0 ||
+            now_ms - n->tested_ms < (soon ? NODES_DOUBT_MS : NODES_CANARY_MS))
+            continue;
+        n->tested_ms = now_ms;
+        n->doubted = false;
+        return i;
+    }
+    return NODES_NONE;
+}
+
 void nodes_set_credit(nodes *self, size_t number, int64_t credit)
 {
     assert(number < self->count);
@@ -274,7 +304,7 @@ static int64_t room(const node *n)
 }
 
 /* 2: made for it, 1: second choice (auto on the emulator), 0: cannot run it. */
-static int fitness(const node *n, const char *device)
+static int lanes_fit(const node *n, const char *device)
 {
     if (strcmp(device, "auto") == 0)
         return n->cuda ? 2 : n->emu ? 1 : 0;
@@ -283,6 +313,13 @@ static int fitness(const node *n, const char *device)
     if (strcmp(device, "emu") == 0)
         return n->emu ? 2 : 0;
     return n->fake ? 2 : 0;
+}
+
+/* A card that fails its self-test is the last resort of what it can run. */
+static int fitness(const node *n, const char *device)
+{
+    int fit = 2 * lanes_fit(n, device);
+    return fit > 0 && nodes_is_failing(n) ? 1 : fit;
 }
 
 bool nodes_quarantined(const node *n)

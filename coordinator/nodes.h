@@ -26,6 +26,9 @@ enum {
     NODES_DEVICES = 1024,
     NODES_BLAMES = 3,                /* failures on distinct tasks … */
     NODES_BLAME_MS = 10 * 60 * 1000, /* … within so long, and the node is quarantined for as long */
+    NODES_CANARY_MS = 60 * 60 * 1000, /* a self-test so often … */
+    NODES_DOUBT_MS =
+        5 * 60 * 1000, /* … and so soon after one that failed, or when there is doubt */
 };
 #define NODES_NONE SIZE_MAX
 
@@ -48,8 +51,10 @@ typedef struct node {
     char *reason;           /* why a lane cannot, of the first such lane; NULL */
     struct row_card *cards; /* what is stored of its cards */
     size_t card_count;
-    bool unread;      /* what is stored of its cards is on its way: leases carry it, so they wait */
-    int64_t untested; /* cards whose self-test is awaited: it gets no task until it is 0 */
+    bool unread;       /* what is stored of its cards is on its way: leases carry it, so they wait */
+    int64_t tested_ms; /* when its newest self-test was asked for */
+    bool doubted;      /* a candidate crashed or hung there since */
+    int64_t untested;  /* cards whose self-test is awaited: it gets no task until it is 0 */
 } node;
 
 typedef struct nodes nodes;
@@ -95,6 +100,14 @@ void nodes_await_cards(nodes *self, size_t number);
 /* nodes_await_tests: the node tests so many cards before it gets tasks; nodes_tested: one less. */
 void nodes_await_tests(nodes *self, size_t number, int64_t cards);
 void nodes_tested(nodes *self, size_t number);
+/* nodes_doubt: a candidate crashed or hung there, which a card may not have survived as it was.
+ * nodes_untested is a node whose self-test is due, or NODES_NONE; it counts as asked then. Not all: only those
+ * that failed the one before, which have no other way back. */
+void nodes_doubt(nodes *self, size_t number);
+size_t nodes_untested(nodes *self, bool all, int64_t now_ms);
+/* nodes_is_failing: the newest self-test of each of its cards said no. It gets tasks only while no other node
+ * could have them, until a self-test passes. */
+bool nodes_is_failing(const node *n);
 
 void nodes_set_credit(nodes *self, size_t number, int64_t credit);
 /* nodes_take picks the connected node that may run a task for `device` (auto, cuda, emu, fake) and has

@@ -36,14 +36,17 @@ static void on_cancel_run(coord *c, const handout_ack *ack, const message *m)
     handout_acknowledge(c, ack, rc ? &e : NULL);
 }
 
+enum { REASON_MAX = 240 };
+
 static void view_node(const node *n, int64_t now_ms, struct row_node_view *row)
 {
     message_set_str(&row->name, n->name);
-    message_set_str(&row->state, n->draining            ? "draining"
-                                 : nodes_quarantined(n) ? "quarantined"
-                                                        : "up");
+    message_set_str(&row->state, n->draining                                   ? "draining"
+                                 : nodes_quarantined(n) || nodes_is_failing(n) ? "quarantined"
+                                                                               : "up");
     message_set_str(&row->devices, n->devices);
-    message_set_str(&row->reason, n->reason);
+    message_cut_str(&row->reason, nodes_is_failing(n) ? n->cards[0].failure : n->reason,
+                    REASON_MAX);
     row->slots = n->slots;
     row->held = n->held;
     row->silent_ms = now_ms - n->seen_ms;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/scoped.h"
@@ -175,6 +176,52 @@ static void an_empty_node_is_taken_alone(void **state)
     assert_int_equal(nodes_take_empty(n, "fake"), NODES_NONE);
 }
 
+/* A node with one card whose newest self-test said `failure`. */
+static void set_card(nodes *self, size_t number, const char *failure)
+{
+    struct row_card *card = xcalloc(1, sizeof *card);
+    card->uuid = xstrdup("GPU-1");
+    card->failure = xstrdup(failure);
+    nodes_set_cards(self, number, card, 1);
+}
+
+static void a_self_test_is_due_hourly_and_sooner_when_in_doubt(void **state)
+{
+    (void)state;
+    SCOPED(nodes_destroy) nodes *n = nodes_create();
+    size_t plain = join(n, "plain", "fake", ""), a = join(n, "a", "fake", "");
+    (void)plain; /* it has no card: nothing to test */
+    set_card(n, a, "");
+    assert_int_equal(nodes_untested(n, true, NODES_CANARY_MS - 1), NODES_NONE);
+    assert_int_equal(nodes_untested(n, true, NODES_CANARY_MS), a);
+    assert_int_equal(nodes_untested(n, true, NODES_CANARY_MS + 1), NODES_NONE); /* it is asked */
+    nodes_doubt(n, a);
+    assert_int_equal(nodes_untested(n, true, NODES_CANARY_MS + NODES_DOUBT_MS - 1), NODES_NONE);
+    assert_int_equal(nodes_untested(n, true, NODES_CANARY_MS + NODES_DOUBT_MS), a);
+    nodes_await_tests(n, a, 1);
+    assert_int_equal(nodes_untested(n, true, 10 * NODES_CANARY_MS), NODES_NONE); /* still at it */
+}
+
+static void a_failing_card_gets_tasks_only_where_nobody_else_can(void **state)
+{
+    (void)state;
+    SCOPED(nodes_destroy) nodes *n = nodes_create();
+    size_t bad = join(n, "bad", "fake", "");
+    set_card(n, bad, "copy: 7 % off");
+    assert_true(nodes_is_failing(nodes_get(n, bad)));
+    assert_int_equal(nodes_take(n, "fake"), bad); /* it says what is wrong with it */
+    size_t good = join(n, "good", "fake", "");
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(nodes_take(n, "fake"), good);
+    assert_int_equal(nodes_take(n, "fake"), NODES_NONE); /* waits for the good one */
+    assert_int_equal(nodes_untested(n, false, NODES_DOUBT_MS), bad);
+    struct row_card mended = {.uuid = xstrdup("GPU-1"), .failure = xstrdup("")};
+    nodes_update_card(n, &mended);
+    free(mended.uuid);
+    free(mended.failure);
+    assert_int_equal(nodes_take(n, "fake"), bad);
+}
+
 static void a_drained_node_takes_nothing(void **state)
 {
     (void)state;
@@ -254,6 +301,8 @@ int main(void)
         cmocka_unit_test(a_coordinator_that_slept_blames_nobody),
         cmocka_unit_test(a_node_whose_tasks_fail_is_quarantined_while_another_can_do_them),
         cmocka_unit_test(an_empty_node_is_taken_alone),
+        cmocka_unit_test(a_self_test_is_due_hourly_and_sooner_when_in_doubt),
+        cmocka_unit_test(a_failing_card_gets_tasks_only_where_nobody_else_can),
         cmocka_unit_test(a_drained_node_takes_nothing),
         cmocka_unit_test(the_roomiest_node_takes_the_task),
         cmocka_unit_test(a_pull_that_crossed_a_lease_does_not_count_twice),
