@@ -194,8 +194,22 @@ static void *tell_leftovers(void *arg)
     return NULL;
 }
 
+/* Only what can run keeps tasks busy; a node without a device still runs references. */
+static void count_slots(node *self)
+{
+    int64_t usable = 0;
+    for (size_t i = 0; i < lanes_count(self->lanes); i++) {
+        usable += strcmp(lanes_facts(self->lanes, i)->kind, "none") != 0;
+    }
+    int64_t wanted = SETTINGS_SLOTS * (usable > 0 ? usable : 1);
+    if (self->settings.slots == 0) {
+        self->settings.slots = wanted < SETTINGS_SLOTS_MAX ? wanted : SETTINGS_SLOTS_MAX;
+    }
+}
+
 static int open_session(node *self, err *e)
 {
+    count_slots(self);
     SCOPED(json_destroy) json *software = host_json(CE_VERSION);
     self->software = json_dump(software);
     session_options options = {.coordinator = self->settings.coordinator,

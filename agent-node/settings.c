@@ -32,9 +32,9 @@ static const cli_option options[] = {
      .type = CLI_INT,
      .offset = AT(slots),
      .value = "N",
-     .help = "tasks at once; most of them wait for a model (default 8)",
+     .help = "tasks at once; most of them wait for a model (default 48 for each device)",
      .min = 1,
-     .max = 1024},
+     .max = SETTINGS_SLOTS_MAX},
     {.name = "name",
      .type = CLI_STR,
      .offset = AT(name),
@@ -136,7 +136,6 @@ int settings_parse(int argc, char **argv, settings *out, bool *help, err *e)
     const char *arguments[1];
     size_t count = 0;
     *out = (settings){.device = "auto",
-                      .slots = 8,
                       .compilers = 2,
                       .cupti = getenv("CE_CUPTI"),
                       .sanitizer = getenv("CE_SANITIZER")};

@@ -16,12 +16,15 @@
 
 #include "common/err.h"
 
+/* A task holds its device for a second or two of a minute in which models answer: so many keep it busy. */
+enum { SETTINGS_SLOTS = 48, SETTINGS_SLOTS_MAX = 1024 };
+
 typedef struct settings {
     const char *coordinator; /* endpoint */
     const char *key;         /* key file; NULL: plain, inside this host */
     const char *device;      /* auto | cuda | emu | fake */
     const char *name;        /* NULL: host name and process id */
-    int64_t slots;           /* tasks at once */
+    int64_t slots;           /* tasks at once; 0: SETTINGS_SLOTS for each device */
     const char *python;      /* interpreter of the judge; NULL: search */
     const char *fake;        /* script of the fake device; NULL: its defaults */
     const char *spool;       /* folder of what is not acknowledged; NULL: memory only */
