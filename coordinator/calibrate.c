@@ -86,6 +86,7 @@ typedef struct join_job {
     double *copies; /* stored time of the copy on each; NaN: none */
     size_t count;
     bool usable; /* a lane that times */
+    bool due;    /* a self-test, whatever the run wants */
 } join_job;
 
 static void join_job_free(join_job *job)
@@ -130,7 +131,7 @@ static void cards_read(void *owner, void *arg, int result, const err *e)
     if (result) {
         coord_stop(c, COORD_BROKEN, e);
     } else if (is_there(c, job->number, job->instance)) {
-        if (job->usable && c->options.run->settings.selftest)
+        if (job->due || (job->usable && c->options.run->settings.selftest))
             ask_for_selftest(c, job);
         nodes_set_cards(c->nodes, job->number, TAKE(job->cards), job->count);
         job->count = 0;
@@ -165,7 +166,7 @@ void calibrate_tick(coord *c, int64_t now_ms)
         const node *n = nodes_get(c->nodes, due);
         join_job *job = xcalloc(1, sizeof *job);
         job->number = due;
-        job->usable = true;
+        job->due = true;
         memcpy(job->instance, n->instance, sizeof job->instance);
         job->cards = xcalloc(n->card_count + 1, sizeof *job->cards);
         job->copies = xcalloc(n->card_count + 1, sizeof *job->copies);

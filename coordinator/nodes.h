@@ -51,7 +51,7 @@ typedef struct node {
     char *reason;           /* why a lane cannot, of the first such lane; NULL */
     struct row_card *cards; /* what is stored of its cards */
     size_t card_count;
-    bool unread;       /* what is stored of its cards is on its way: leases carry it, so they wait */
+    bool unread; /* what is stored of its cards is on its way: leases carry it, so they wait */
     int64_t tested_ms; /* when its newest self-test was asked for */
     bool doubted;      /* a candidate crashed or hung there since */
     int64_t untested;  /* cards whose self-test is awaited: it gets no task until it is 0 */
