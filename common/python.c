@@ -129,6 +129,9 @@ char *python_find(const char *given, err *e)
 {
     SCOPED(buf_fini) buf tried;
     buf_init(&tried, PROBE_TEXT_MAX);
+    const char *set = getenv("CE_PYTHON");
+    if (given == NULL && set != NULL && *set != '\0')
+        given = set;
     if (given != NULL) {
         char *found = try_one(given, &tried);
         if (found == NULL)

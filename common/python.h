@@ -12,7 +12,7 @@
 
 #include "common/err.h"
 
-/* python_find: `given` when it imports torch; for NULL the first python3 on PATH or in /usr/bin that
+/* python_find: `given`, or for NULL $CE_PYTHON, when it imports torch; else the first python3 on PATH or in /usr/bin that
  * does, remembered for the life of the process. */
 char *python_find(const char *given, err *e);
 /* python_env is the whole environment of a judge, NULL-ended; python_env_free frees it. */

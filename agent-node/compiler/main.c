@@ -18,6 +18,7 @@
 #include "agent-node/compiler/build.h"
 #include "agent-node/compiler/sandbox.h"
 #include "common/cli.h"
+#include "common/json.h"
 #include "common/outcome.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
@@ -35,6 +36,7 @@ typedef struct settings {
     int64_t max_major;
     bool key;
     bool unsafe;
+    bool probe;
 } settings;
 
 static const cli_option options[] = {
@@ -49,6 +51,8 @@ static const cli_option options[] = {
     {"key", CLI_FLAG, offsetof(settings, key), NULL, "hash the headers and say the key", 0, 0},
     {"unsafe-compile", CLI_FLAG, offsetof(settings, unsafe), NULL,
      "compile even where this host offers no sandbox", 0, 0},
+    {"probe", CLI_FLAG, offsetof(settings, probe), NULL,
+     "say what there is to compile with as JSON and exit", 0, 0},
     {0}};
 
 static const cli_command command = {.name = "",
@@ -171,6 +175,29 @@ static int serve(int fd, const settings *s, err *e)
     return e->code == ERR_UNAVAILABLE ? 0 : -1;
 }
 
+/* probe prints {"sandbox":"landlock","nvrtc":"13.0","library":FILE,"headers":FOLDER,"reason":null}; what is
+ * not there is null, and the reason says what was looked for. */
+static void probe(const settings *s)
+{
+    SCOPED(json_destroy) json *report = json_new_object();
+    include_set headers = {0};
+    err e = {.code = ERR_NONE};
+    sandbox_kind kind = sandbox_best();
+    nvrtc_options wanted = {.path = s->nvrtc, .max_major = (int)s->max_major};
+    nvrtc *compiler = nvrtc_open(&wanted, &e);
+    if (compiler != NULL)
+        include_find(s->includes.items, s->includes.count, nvrtc_path(compiler), &headers, &e);
+    json_set_str(report, "sandbox", kind != SANDBOX_NONE ? sandbox_name(kind) : NULL);
+    json_set_str(report, "nvrtc", compiler != NULL ? nvrtc_version(compiler) : NULL);
+    json_set_str(report, "library", compiler != NULL ? nvrtc_path(compiler) : NULL);
+    json_set_str(report, "headers", headers.count > 0 ? headers.folders[0] : NULL);
+    json_set_str(report, "reason", e.code != ERR_NONE ? e.text : NULL);
+    SCOPED(scoped_free) char *text = json_dump(report);
+    printf("%s\n", text);
+    include_fini(&headers);
+    nvrtc_close(&compiler);
+}
+
 int main(int argc, char **argv)
 {
     settings s = {.fd = 3};
@@ -183,6 +210,10 @@ int main(int argc, char **argv)
     }
     if (help) {
         cli_print_help(&command, "ce-compiler", stdout);
+        return 0;
+    }
+    if (s.probe) {
+        probe(&s);
         return 0;
     }
     signal(SIGXFSZ, SIG_IGN);

@@ -21,7 +21,7 @@
 typedef struct settings {
     const char *device, *fake, *problem;
     int64_t fd;
-    bool probe, exact;
+    bool probe, profiler, exact;
 } settings;
 
 static const cli_option options[] = {
@@ -32,6 +32,8 @@ static const cli_option options[] = {
     {"exact", CLI_FLAG, offsetof(settings, exact), NULL,
      "run under a tool that looks on: memory of exact sizes, no kernel but the candidate's", 0, 0},
     {"probe", CLI_FLAG, offsetof(settings, probe), NULL, "list the devices as JSON and exit", 0, 0},
+    {"profiler", CLI_FLAG, offsetof(settings, profiler), NULL,
+     "say where CUPTI is as JSON and exit", 0, 0},
     {0},
 };
 
@@ -86,6 +88,10 @@ int main(int argc, char **argv)
     }
     if (s.probe) {
         probe_print(s.device, s.fake, stdout);
+        return 0;
+    }
+    if (s.profiler) {
+        probe_print_profiler(stdout);
         return 0;
     }
     if (s.device == NULL) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent-node/runner/gpu.h"
+#include "agent-node/runner/timing/cupti_api.h"
 #include "common/json.h"
 #include "common/scoped.h"
 
@@ -93,6 +94,20 @@ void probe_print(const char *device, const char *script, FILE *out)
     else
         json_set_null(report, "reason");
     json_set(report, "devices", &devices);
+    SCOPED(scoped_free) char *text = json_dump(report);
+    fprintf(out, "%s\n", text);
+}
+
+void probe_print_profiler(FILE *out)
+{
+    enum { NEWEST_DRIVER = 13000, WHY_MAX = 512 };
+    char why[WHY_MAX] = "";
+    cupti_api api;
+    SCOPED(json_destroy) json *report = json_new_object();
+    bool found = cupti_api_open(&api, NULL, NEWEST_DRIVER, why, sizeof why);
+    json_set_str(report, "library", found ? api.library : NULL);
+    json_set_bool(report, "counters", found && api.has_counters);
+    json_set_str(report, "reason", found ? NULL : why);
     SCOPED(scoped_free) char *text = json_dump(report);
     fprintf(out, "%s\n", text);
 }

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
-"""The relocatable folder works where it was not made, with nothing of this host but the C library."""
+"""The relocatable archive works where it was not made, with nothing of this host but the C library; where there
+are NVRTC and PyTorch, a whole run does."""
+import json
 import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 
 LIMIT = 32 * 1024 * 1024
@@ -27,7 +30,7 @@ def strangers(path, home):
         words = line.split()
         if FROM_HOST.match(os.path.basename(words[0])) or words[0] == "statically":
             continue
-        if "=>" not in words or not words[2].startswith(str(home)):
+        if not line.partition(" => ")[2].startswith(str(home)):
             yield line.strip()
 
 
@@ -52,15 +55,49 @@ def check(home):
     return complaints
 
 
+ANSWER = """```cuda
+extern "C" __global__ void k(const float *a, const float *b, float *y, long long n)
+{
+    long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n)
+        y[i] = a[i] + b[i];
+}
+```
+```json
+{"kernels": [{"entry": "k", "grid": ["ceil_div(n, 128)"], "block": [128], "args": ["a", "b", "y", {"i64": "n"}]}]}
+```
+"""
+
+
+def evaluate(home, place):
+    """A run of the unpacked programs: mock provider, emulator."""
+    mock = place / "mock.json"
+    mock.write_text(json.dumps({"rules": [{"text": ANSWER}]}))
+    command = [str(home / "bin/ce-coord"), "eval", "--suite", "internal", "--only", "vector_add_fp32",
+               "--model-id", f"mock:{mock}", "--device", "emu", "--db", str(place / "ce.db"),
+               "--out", str(place / "out")]
+    done = subprocess.run(command, env={"PATH": "/usr/bin:/bin", "HOME": str(place)}, cwd="/",
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        return [f"eval on emu: status {done.returncode}: {done.stdout[-2000:]}"]
+    tasks = json.loads((place / "out/results.json").read_text())["tasks"]
+    return [] if [t["outcome"] for t in tasks] == ["ok"] else [f"eval on emu: {tasks}"]
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="ce-bundle-") as folder:
-        made, moved = pathlib.Path(folder, "made"), pathlib.Path(folder, "elsewhere/moved")
+        made, moved = pathlib.Path(folder, "made"), pathlib.Path(folder, "else where/moved")
         subprocess.run(["cmake", "--install", os.environ["CE_BUILD"], "--prefix", str(made),
                         "--component", "runtime", "--strip"], check=True,
                        stdout=subprocess.DEVNULL)
-        moved.parent.mkdir()
-        shutil.move(made, moved)
-        complaints = check(moved)
+        archive = pathlib.Path(folder, "ce.tar.gz")
+        with tarfile.open(archive, "w:gz") as out:
+            out.add(made, "ce")
+        shutil.rmtree(made)
+        moved.mkdir(parents=True)
+        with tarfile.open(archive) as packed:
+            packed.extractall(moved)
+        complaints = check(moved / "ce") + evaluate(moved / "ce", pathlib.Path(folder))
     print("\n".join(complaints))
     sys.exit(1 if complaints else 0)
 

@@ -87,11 +87,22 @@ static void the_search_tells_what_it_tried(void **state)
     rmdir(folder);
 }
 
+static void the_environment_may_name_the_interpreter(void **state)
+{
+    (void)state;
+    err e = {0};
+    assert_int_equal(setenv("CE_PYTHON", "/nowhere/python3", 1), 0);
+    assert_null(python_find(NULL, &e));
+    assert_non_null(strstr(e.text, "/nowhere/python3"));
+    unsetenv("CE_PYTHON");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_key_reaches_the_judge),
         cmocka_unit_test(a_program_that_cannot_import_torch_is_refused_with_its_reason),
+        cmocka_unit_test(the_environment_may_name_the_interpreter),
         cmocka_unit_test(the_search_tells_what_it_tried),
         cmocka_unit_test(what_python_and_cuda_need_is_passed_on),
     };

@@ -65,6 +65,27 @@ static void the_fake_device_is_listed_when_asked_for(void **state)
     assert_int_equal(json_int(json_get(first, "sm_count"), 0), 132);
 }
 
+static void what_profiles_is_a_file_or_a_reason(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t size = 0;
+    err e = {0};
+    FILE *out = open_memstream(&text, &size);
+    probe_print_profiler(out);
+    fclose(out);
+    SCOPED(json_destroy) json *report = json_parse_tree(text, size, "probe", &e);
+    free(text);
+    assert_non_null(report);
+    const char *file = json_str(json_get(report, "library"), NULL);
+    const char *reason = json_str(json_get(report, "reason"), NULL);
+    assert_true((file == NULL) != (reason == NULL));
+    if (file != NULL)
+        assert_non_null(strstr(file, "libcupti.so"));
+    else
+        assert_false(json_bool(json_get(report, "counters"), true));
+}
+
 int main(int argc, char **argv)
 {
     (void)argc;
@@ -73,6 +94,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(devices_are_listed_with_their_facts),
         cmocka_unit_test(a_driver_that_does_not_start_is_a_reason),
         cmocka_unit_test(the_fake_device_is_listed_when_asked_for),
+        cmocka_unit_test(what_profiles_is_a_file_or_a_reason),
     };
     return cmocka_run_group_tests_name("probe", tests, NULL, NULL);
 }
