@@ -9,7 +9,7 @@ import re
 
 import tree
 
-NOT_FIGURES = (r"`[^`]*`", r"\]\([^)]*\)", r"<!--.*?-->", r"https?://\S+", r"(?:Debian|Ubuntu|CUDA|exit) \d[\d.]*",
+NOT_FIGURES = (r"`[^`]*`", r"\]\([^)]*\)", r"<!--.*?-->", r"<img [^>]*>", r"https?://\S+", r"(?:Debian|Ubuntu|CUDA|exit) \d[\d.]*",
                r"^#+ .*$")
 FIGURE = re.compile(r"(?<![\w.\-])\d+(?:[.,]\d+)*(?![\w\-])")
 SOURCES = re.compile(r"<!-- figures: (.*?) -->")

@@ -2,8 +2,8 @@
 """Every command that the README and the pages under docs/ show works.
 
 A block that begins with ```sh is run as it stands, in a folder that looks like a checkout, with the programs and
-suites of a private installation, on the emulator and with two problems where a run names none. RUN and TASK
-are a run and a task that are there. What this host cannot do is marked behind the word sh:
+suites of a private installation, on the emulator and with two problems where a run names none. RUN, OTHER and
+TASK are two runs and a task that are there. What this host cannot do is marked behind the word sh:
 
     gpu  a GPU      key  a provider's key, a signature's, or another party's files      root  the administrator
     hosts  other hosts or a scheduler      long  minutes, and a test of its own
@@ -186,7 +186,8 @@ def test_a_command_that_there_is_not_is_seen(place):
 
 def test_each_block_of_commands_runs(place):
     furnish(place)
-    names = {"RUN": place.rows("SELECT id FROM run ORDER BY id LIMIT 1")[0][0],
+    first, second = (row[0] for row in place.rows("SELECT id FROM run ORDER BY id"))
+    names = {"RUN": first, "OTHER": second,
              "TASK": place.rows("SELECT id FROM task WHERE kind = 'synthesize' LIMIT 1")[0][0], "DIR": "folder"}
     complaints, ran = [], 0
     for page in PAGES:
