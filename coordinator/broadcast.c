@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/clock.h"
 #include "common/json.h"
@@ -13,11 +14,13 @@
 #include "coordinator/budget.h"
 #include "coordinator/door.h"
 #include "coordinator/paid.h"
+#include "coordinator/service.h"
 
 struct broadcast {
     coord *of;
     dashboard *page;
     int timer;
+    char run[ID_TEXT]; /* what the next two are of */
     int64_t started_ms;
     size_t done_before;  /* tasks that earlier parts of the run ended */
     int64_t expected_ms; /* when the next tick is due */
@@ -79,10 +82,28 @@ static json *notes_of(const coord *c)
     const char *stopped = paid_stopped(c->paid, &by_budget);
     if (nodes_count(c->nodes) == 0)
         note(list, "waiting for a node");
-    if (!sched_released(c->options.run->tasks))
+    if (!*c->options.run->id)
+        note(list, "no run is at work");
+    else if (!sched_released(c->options.run->tasks))
         note(list, "the contracts are being checked first");
     if (stopped)
         note(list, stopped);
+    return list;
+}
+
+/* Runs that wait for the one at work. */
+static json *queue_of(const coord *c)
+{
+    json *list = json_new_array();
+    SCOPED(message_fini) message m;
+    message_init(&m, MSG_FLEET);
+    struct msg_fleet *body = &m.body.fleet;
+    if (c->options.service)
+        service_view(c->options.service, &body->runs, &body->runs_count);
+    for (size_t i = 0; i < body->runs_count; i++) {
+        if (strcmp(body->runs[i].state, "waiting") == 0)
+            note(list, body->runs[i].run);
+    }
     return list;
 }
 
@@ -92,7 +113,8 @@ static void tell_now(broadcast *self, int64_t now_ms)
     sched_counts work = sched_count(r->tasks, SCHED_SYNTHESIZE);
     SCOPED(json_destroy) json *out = json_new_object();
     json *flying = flying_of(self->of), *notes = notes_of(self->of);
-    json_set_str(out, "run", r->id);
+    json *queue = queue_of(self->of);
+    json_set_str(out, "run", *r->id ? r->id : NULL);
     set_counts(out, &work);
     set_times(self, out, &work, now_ms);
     json_set_int(out, "calls", r->calls);
@@ -100,11 +122,28 @@ static void tell_now(broadcast *self, int64_t now_ms)
     json_set_int(out, "unpriced", r->unpriced);
     json_set(out, "flying", &flying);
     json_set(out, "notes", &notes);
+    json_set(out, "queue", &queue);
     SCOPED(scoped_free) char *text = json_dump(out);
     dashboard_set(self->page, FEED_NOW, text);
 }
 
 /* ---- nodes, providers ---- */
+
+/* What self-tests have shown: each card's complaint, and from how many A/A runs its margins come. */
+static json *cards_of(const node *n)
+{
+    json *list = json_new_array();
+    for (size_t i = 0; i < n->card_count; i++) {
+        json *one = json_new_object();
+        const struct row_card *card = &n->cards[i];
+        json_set_str(one, "uuid", card->uuid);
+        json_set_str(one, "failure", *card->failure ? card->failure : NULL);
+        json_set_int(one, "runs", card->runs_short);
+        json_set_real(one, "margin", card->runs_short ? card->margin_short : (double)NAN);
+        json_append(list, &one);
+    }
+    return list;
+}
 
 static json *node_json(const node *n)
 {
@@ -114,7 +153,12 @@ static json *node_json(const node *n)
     } kinds[] = {{"cuda", n->cuda}, {"emu", n->emu}, {"fake", n->fake}};
     json *out = json_new_object(), *list = json_new_array();
     json_set_str(out, "name", n->name);
-    json_set_str(out, "state", "up");
+    json_set_str(out, "state",
+                 n->draining            ? "draining"
+                 : nodes_quarantined(n) ? "quarantined"
+                                        : "up");
+    json_set_str(out, "devices", n->devices);
+    json_set_int(out, "untested", n->untested);
     json_set_int(out, "slots", n->slots);
     json_set_int(out, "held", n->held);
     json_set_str(out, "reason", n->reason);
@@ -122,6 +166,8 @@ static json *node_json(const node *n)
         if (kinds[i].has)
             note(list, kinds[i].name);
     json_set(out, "kinds", &list);
+    json *cards = cards_of(n);
+    json_set(out, "cards", &cards);
     return out;
 }
 
@@ -166,14 +212,27 @@ static void tell_gauges(broadcast *self, int64_t now_ms)
     dashboard_gauge(self->page, METRICS_QUEUE_WAITING, (double)work.state[SCHED_WAITING]);
     dashboard_gauge(self->page, METRICS_NODES_CONNECTED, (double)nodes_count(c->nodes));
     dashboard_gauge(self->page, METRICS_LOOP_LAG, lag > 0 ? lag : 0);
-    if (budget_limit(b) > 0)
-        dashboard_gauge(self->page, METRICS_BUDGET_REMAINING,
-                        budget_limit(b) - budget_charged(b) - budget_reserved(b));
+    dashboard_gauge(self->page, METRICS_BUDGET_REMAINING,
+                    budget_limit(b) > 0 ? budget_limit(b) - budget_charged(b) - budget_reserved(b)
+                                        : (double)NAN);
+}
+
+/* Where the run stood when it was first seen here; a service works on one after another. */
+static void follow(broadcast *self, int64_t now_ms)
+{
+    const run *r = self->of->options.run;
+    if (strcmp(self->run, r->id) == 0)
+        return;
+    sched_counts work = sched_count(r->tasks, SCHED_SYNTHESIZE);
+    memcpy(self->run, r->id, sizeof self->run);
+    self->started_ms = now_ms;
+    self->done_before = sched_ended(&work);
 }
 
 static void tell(broadcast *self)
 {
     int64_t now = clock_mono_ms();
+    follow(self, now);
     tell_now(self, now);
     tell_nodes(self);
     tell_providers(self, now);
@@ -195,9 +254,7 @@ broadcast *broadcast_start(coord *of, const dashboard_options *options, err *e)
     self->page = dashboard_start(options, e);
     if (!self->page)
         return NULL;
-    sched_counts work = sched_count(of->options.run->tasks, SCHED_SYNTHESIZE);
     self->started_ms = self->expected_ms = clock_mono_ms();
-    self->done_before = sched_ended(&work);
     self->timer = loop_add_timer(of->events, BROADCAST_MS, BROADCAST_MS, on_timer, self);
     tell(self);
     return TAKE(self);

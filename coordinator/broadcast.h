@@ -1,7 +1,8 @@
 /* broadcast - what the coordinator tells the live page
  *
- * Purpose:   a few times a second the run's counts, spend, work in flight, nodes and providers, as the
- *            topics and gauges of dashboards/dashboard.h. What has been recorded the page reads itself.
+ * Purpose:   a few times a second the counts, spend and work in flight of the run at work, the runs that
+ *            wait, nodes and providers, as the topics and gauges of dashboards/dashboard.h. What has been
+ *            recorded the page reads itself.
  * Ownership: broadcast_start gives an owned object that borrows the coord until broadcast_stop.
  * Threads:   the loop's.
  * Errors:    as dashboard_start says.

@@ -13,6 +13,7 @@
 #include "coordinator/entrants.h"
 #include "coordinator/eval.h"
 #include "coordinator/follow.h"
+#include "coordinator/crier.h"
 #include "coordinator/settings.h"
 #include "coordinator/start.h"
 
@@ -21,7 +22,7 @@ enum { SAMPLES_MAX = 1000 };
 typedef struct options {
     start_options start;
     const char *suite, *root, *level, *shots, *only, *arch, *bind, *coordinator, *keys, *key;
-    const char *entrants, *effort, *escalate, *http;
+    const char *entrants, *effort, *escalate, *http, *hook;
     cli_list models, stages;
     int64_t samples, limit;
     const char *on_rate_limit;
@@ -164,6 +165,7 @@ static const cli_option table[] = {
      .value = "ADDR",
      .help = "serve the live page, and /metrics, at PORT or HOST:PORT while the run goes on; off "
              "loopback it needs a token in CE_HTTP_TOKEN"},
+    CRIER_OPTION(options),
     {.name = "node-timeout",
      .type = CLI_REAL,
      .offset = AT(node_timeout_s),
@@ -341,6 +343,9 @@ static int run_eval(const cmd_call *call, err *e)
     request.keys = keys;
     request.http = o->http;
     request.http_token = call->program->http_token;
+    const crier_options told = {
+        .command = o->hook, .db = call->db, .environment = call->program->environment};
+    request.hook = o->hook ? &told : NULL;
     request.dry_run = o->dry_run;
     request.yes = o->yes;
     if (o->coordinator && !o->dry_run) {

@@ -13,17 +13,19 @@
 #include "common/log.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
+#include "coordinator/broadcast.h"
 #include "coordinator/cmd.h"
+#include "coordinator/crier.h"
 #include "coordinator/notify.h"
 #include "coordinator/remote.h"
 #include "coordinator/service.h"
 #include "coordinator/settings.h"
 
-enum { SOCKET_PATH_MAX = 100 };
+enum { SOCKET_PATH_MAX = 100, HOUR_MS = 3600 * 1000 };
 
 typedef struct options {
-    const char *bind, *db, *keys, *out, *suites;
-    double node_timeout_s;
+    const char *bind, *db, *keys, *out, *suites, *http, *hook;
+    double node_timeout_s, dead_man_h;
 } options;
 
 #define AT(member) offsetof(options, member)
@@ -43,6 +45,21 @@ static const cli_option table[] = {
      .offset = AT(out),
      .value = "DIR",
      .help = "reports go to DIR/RUN (default ce-runs)"},
+    {.name = "http",
+     .type = CLI_STR,
+     .offset = AT(http),
+     .value = "ADDR",
+     .help =
+         "serve the live page, and /metrics, at PORT or HOST:PORT; off loopback it needs a token "
+         "in CE_HTTP_TOKEN"},
+    CRIER_OPTION(options),
+    {.name = "dead-man",
+     .type = CLI_REAL,
+     .offset = AT(dead_man_h),
+     .value = "H",
+     .help = "with --hook: tell it when no run has been complete for H hours",
+     .min = 0.0001,
+     .max = 10000},
     {.name = "node-timeout",
      .type = CLI_REAL,
      .offset = AT(node_timeout_s),
@@ -57,6 +74,7 @@ static const cli_command command = {
     .summary = "run a coordinator that stays: runs are submitted to it, nodes join and leave",
     .arguments = "",
     .examples = "ce-coord serve --bind tcp://0.0.0.0:7000\n"
+                "ce-coord serve --http 8700\n"
                 "ce-node --coordinator tcp://10.0.0.2:7000 --key a100-1.key\n"
                 "ce-coord eval --coordinator tcp://10.0.0.2:7000 --key me.key --suite internal "
                 "--model-id gold\n",
@@ -64,7 +82,9 @@ static const cli_command command = {
 
 /* What the loop looks at besides its sockets. */
 typedef struct serving {
+    const cmd_call *call;
     service *service;
+    broadcast *live; /* NULL: no page */
     int signals;
 } serving;
 
@@ -96,9 +116,24 @@ static int watch_signals(serving *self, err *e)
     return self->signals >= 0 ? 0 : err_errno(e, errno, "watch for signals");
 }
 
-static void say_ready(coord *c)
+static int show_live(serving *self, err *e)
 {
+    const options *o = self->call->options;
+    const dashboard_options how = {.address = o->http,
+                                   .token = self->call->program->http_token,
+                                   .db = self->call->db,
+                                   .version = CE_VERSION};
+    self->live = o->http ? broadcast_start(service_coord(self->service), &how, e) : NULL;
+    return o->http && !self->live ? -1 : 0;
+}
+
+static void say_ready(const serving *self)
+{
+    const coord *c = service_coord(self->service);
     printf("serving at %s\n", c->endpoint);
+    if (self->live)
+        printf("live page: %s%s\n", broadcast_url(self->live),
+               self->call->program->http_token ? "login?token=… (the token of CE_HTTP_TOKEN)" : "");
     if (c->joined)
         printf("nodes may join: ce-node --coordinator %s\n", c->joined);
     fflush(stdout);
@@ -111,7 +146,9 @@ static int serve(serving *self, err *e)
     loop_add_fd(c->events, self->signals, on_signal, self);
     if (notify_every_ms() > 0)
         loop_add_timer(c->events, 0, notify_every_ms(), on_alive, NULL);
-    say_ready(c);
+    if (show_live(self, e))
+        return -1;
+    say_ready(self);
     int rc = service_run(self->service, e);
     notify_stopping();
     return rc ? -1 : CMD_EXIT_COMPLETE;
@@ -120,7 +157,7 @@ static int serve(serving *self, err *e)
 static int run_serve(const cmd_call *call, err *e)
 {
     const options *o = call->options;
-    serving self = {.signals = -1};
+    serving self = {.call = call, .signals = -1};
     SCOPED(scoped_free) char *keys = cmd_keys_path(call->program, o->keys, NULL);
     SCOPED(scoped_free) char *local = remote_default(call->db);
     if (watch_signals(&self, e))
@@ -128,7 +165,16 @@ static int run_serve(const cmd_call *call, err *e)
     SCOPED(store_destroy) store *s = store_open(call->db, STORE_OWN, e);
     if (!s)
         return -1;
+    const crier_options told = {
+        .command = o->hook, .db = call->db, .environment = call->program->environment};
+    SCOPED(crier_destroy) crier *teller = NULL;
+    if (o->dead_man_h > 0 && !o->hook)
+        return err_set(e, ERR_USAGE, "--dead-man tells the --hook, and there is none");
+    if (o->hook && !(teller = crier_create(&told, e)))
+        return -1;
     const service_options how = {.store = s,
+                                 .hook = teller,
+                                 .dead_man_ms = (int64_t)(o->dead_man_h * HOUR_MS),
                                  .bind = o->bind,
                                  .endpoint = strlen(local) < SOCKET_PATH_MAX ? local : NULL,
                                  .keys = keys,
@@ -140,6 +186,7 @@ static int run_serve(const cmd_call *call, err *e)
                                                 : SETTINGS_NODE_TIMEOUT_MS};
     self.service = service_create(&how, e);
     int code = self.service ? serve(&self, e) : -1;
+    broadcast_stop(&self.live);
     service_destroy(&self.service);
     scoped_close(&self.signals);
     return code;

@@ -19,6 +19,7 @@
 #include "coordinator/cmd.h"
 #include "coordinator/coord.h"
 #include "coordinator/estimate.h"
+#include "coordinator/crier.h"
 #include "coordinator/local_node.h"
 #include "coordinator/paid.h"
 #include "coordinator/progress.h"
@@ -39,6 +40,7 @@ typedef struct evaluation {
     local_node *node;
     progress *progress;
     broadcast *live; /* NULL: no page */
+    crier *hook;     /* NULL: none */
     int signals;     /* signalfd; -1: none */
     int stops;       /* signals seen */
     coord_end end;
@@ -487,8 +489,38 @@ static int finish(evaluation *self, err *e)
     return conclude(self, e);
 }
 
+/* The command hears of the end after everything else is written; budget comes before it. */
+static void tell_hook(const evaluation *self, int code, const err *e)
+{
+    static const struct {
+        int code;
+        run_state state;
+    } rows[] = {{CMD_EXIT_COMPLETE, RUN_COMPLETE},
+                {CMD_EXIT_NO, RUN_COMPLETE},
+                {CMD_EXIT_BUDGET, RUN_INCOMPLETE},
+                {CMD_EXIT_INCOMPLETE, RUN_INCOMPLETE},
+                {CMD_EXIT_INTERRUPTED, RUN_INTERRUPTED}};
+    run_state state = RUN_FAILED;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].code == code)
+            state = rows[i].state;
+    }
+    bool budget = false;
+    const char *why = self->coord ? paid_stopped(self->coord->paid, &budget) : NULL;
+    crier_word word = {.event = CRIER_BUDGET,
+                       .run = self->run->id,
+                       .state = run_state_name(state),
+                       .code = code < 0 ? cmd_exit_of(e) : code,
+                       .text = code < 0 ? e->text : why};
+    if (code == CMD_EXIT_BUDGET)
+        crier_tell(self->hook, &word);
+    word.event = CRIER_FINISH;
+    crier_tell(self->hook, &word);
+}
+
 static void evaluation_fini(evaluation *self)
 {
+    crier_destroy(&self->hook);
     local_node_stop(&self->node, LOCAL_NODE_GRACE_MS);
     broadcast_stop(&self->live);
     coord_destroy(&self->coord);
@@ -521,6 +553,10 @@ int eval_run(const eval_request *request, err *e)
         return code;
     if (make_out(&self, e))
         return -1;
+    if (request->hook && !(self.hook = crier_create(request->hook, e)))
+        return -1;
     work(&self, e);
-    return finish(&self, e);
+    code = finish(&self, e);
+    tell_hook(&self, code, e);
+    return code;
 }

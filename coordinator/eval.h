@@ -16,6 +16,7 @@
 #include "coordinator/settings.h"
 
 struct eval_request;
+struct crier_options;
 
 /* Where a run is: its store, its id, the folder of its reports. */
 typedef struct eval_place {
@@ -37,16 +38,17 @@ typedef struct eval_request {
     const eval_purpose *purpose; /* NULL: entrants compete */
     const settings
         *wanted; /* of a new run; when resuming: what replaces the stored (NULL and 0 do not) */
-    const char *resume;      /* RUN, or NULL */
-    const char *db;          /* path of the database */
-    const char *db_given;    /* as typed, or NULL */
-    const char *program;     /* as typed: for the command that resumes */
-    const char *command;     /* the whole command as typed: for the record */
-    const char *version;     /* of ce */
-    const char *keys;        /* folder of keys, for --bind beyond this host */
-    const char *node_binary; /* NULL: ce-node beside this program */
-    const char *http;        /* where the live page is served; NULL: nowhere */
-    const char *http_token;  /* NULL: none */
+    const char *resume;               /* RUN, or NULL */
+    const char *db;                   /* path of the database */
+    const char *db_given;             /* as typed, or NULL */
+    const char *program;              /* as typed: for the command that resumes */
+    const char *command;              /* the whole command as typed: for the record */
+    const char *version;              /* of ce */
+    const char *keys;                 /* folder of keys, for --bind beyond this host */
+    const char *node_binary;          /* NULL: ce-node beside this program */
+    const char *http;                 /* where the live page is served; NULL: nowhere */
+    const char *http_token;           /* NULL: none */
+    const struct crier_options *hook; /* whom to tell of the end; NULL: nobody */
     bool dry_run, yes, json;
     bool quiet;       /* the board is not printed */
     int64_t night;    /* a new run's night (store/night.h); 0: none */

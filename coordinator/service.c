@@ -20,13 +20,14 @@
 #include "coordinator/clerk.h"
 #include "coordinator/cmd.h"
 #include "coordinator/estimate.h"
+#include "coordinator/crier.h"
 #include "coordinator/paid.h"
 #include "coordinator/progress.h"
 #include "coordinator/selection.h"
 #include "coordinator/verdict.h"
 #include "reports/report.h"
 
-enum { LINE_MAX_BYTES = 1024, PIECE = 1024 * 1024, STATE_MAX = 16 };
+enum { LINE_MAX_BYTES = 1024, PIECE = 1024 * 1024, STATE_MAX = 16, DEAD_MAN_LOOK_MS = 1000 };
 
 /* How a run ended, for who asks. */
 typedef struct ended {
@@ -52,6 +53,8 @@ struct service {
     ended over[SERVICE_ENDED_MAX]; /* a ring */
     size_t over_count;             /* of all time */
     bool stopping;
+    int64_t good_ms; /* wall clock: when a run was complete last; at first, when this began */
+    bool dead_told;  /* since then the hook has heard */
 };
 
 static void next_run(service *self);
@@ -187,6 +190,37 @@ static int close_run(void *arg, err *e)
                : report_write_all(o->store, &ask, out, e);
 }
 
+static void tell_hook(service *self, const ended *how)
+{
+    crier_word word = {.event = CRIER_BUDGET,
+                       .run = how->run,
+                       .state = run_state_name(how->state),
+                       .code = how->code,
+                       .text = how->text};
+    if (how->code == CMD_EXIT_BUDGET)
+        crier_tell(self->options.hook, &word);
+    word.event = CRIER_FINISH;
+    crier_tell(self->options.hook, &word);
+    if (how->state != RUN_COMPLETE)
+        return;
+    self->good_ms = clock_wall_ms();
+    self->dead_told = false;
+}
+
+static void on_dead_man(void *arg)
+{
+    service *self = arg;
+    char text[LINE_MAX_BYTES];
+    int64_t silent = clock_wall_ms() - self->good_ms;
+    if (self->dead_told || silent < self->options.dead_man_ms)
+        return;
+    snprintf(text, sizeof text, "no run has been complete for %.1f h", (double)silent / 3.6e6);
+    const crier_word word = {.event = CRIER_DEAD_MAN, .text = text};
+    crier_tell(self->options.hook, &word);
+    log_line(LOG_WARN, "service", "%s", text);
+    self->dead_told = true;
+}
+
 static void run_closed(void *owner, void *arg, int result, const err *e)
 {
     service *self = owner;
@@ -195,6 +229,7 @@ static void run_closed(void *owner, void *arg, int result, const err *e)
         log_err(LOG_ERROR, "service", e, "run %s has ended, but not all was written", job->how.run);
     *remember(self) = job->how;
     log_line(LOG_INFO, "service", "run %s: %s", job->how.run, job->how.text);
+    tell_hook(self, &job->how);
     free(job);
     run_destroy(&self->active);
     self->busy = false;
@@ -306,6 +341,8 @@ static int read_left(store_tx *tx, void *arg, err *e)
     for (size_t i = list.count; i-- > 0;) {
         const run_row *row = &list.rows[i];
         bool open = row->state == RUN_CHECKING || row->state == RUN_RUNNING;
+        if (row->state == RUN_COMPLETE && row->finished_ms > self->good_ms)
+            self->good_ms = row->finished_ms;
         if (open && row->kind == RUN_EVAL && self->waiting_count < SERVICE_WAITING_MAX)
             memccpy(self->waiting[self->waiting_count++], row->id, 0, ID_TEXT - 1);
     }
@@ -570,12 +607,16 @@ service *service_create(const service_options *options, err *e)
                                .ended = on_ended};
     if (store_run(options->store, read_left, self, e))
         return NULL;
+    if (!self->good_ms)
+        self->good_ms = clock_wall_ms();
     self->clerk = clerk_create(e);
     self->coord = self->clerk ? coord_create(&how, e) : NULL;
     if (!self->coord)
         return NULL;
     coord_take_run(self->coord, self->nothing);
     loop_add_fd(self->coord->events, clerk_fd(self->clerk), on_clerk, self);
+    if (options->dead_man_ms)
+        loop_add_timer(self->coord->events, 0, DEAD_MAN_LOOK_MS, on_dead_man, self);
     return TAKE(self);
 }
 

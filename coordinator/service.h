@@ -17,6 +17,8 @@
 
 enum { SERVICE_WAITING_MAX = 1024, SERVICE_ENDED_MAX = 256 };
 
+struct crier;
+
 typedef struct service_options {
     store *store;
     const char *bind;     /* NULL: this host only */
@@ -26,6 +28,8 @@ typedef struct service_options {
     const char *suites;   /* NULL: the default place */
     const char *version;  /* of ce */
     int64_t lost_ms;
+    struct crier *hook;  /* told when a run ends; NULL: nobody */
+    int64_t dead_man_ms; /* the hook hears when no run was complete for so long; 0: it does not */
 } service_options;
 
 typedef struct service service;

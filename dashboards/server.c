@@ -265,7 +265,8 @@ static enum MHD_Result answer_view(server *self, struct MHD_Connection *connecti
     SCOPED(buf_fini) buf text;
     const view_ask ask = {.run = argument(connection, "run"),
                           .task = argument(connection, "task"),
-                          .hash = argument(connection, "hash")};
+                          .hash = argument(connection, "hash"),
+                          .before = argument(connection, "before")};
     buf_init(&text, VIEW_BYTES_MAX);
     if (v->write(self->options.db, &ask, &text, &e) < 0)
         return refuse(connection,
@@ -407,6 +408,16 @@ static socket_address address_of(const visitor_address *at)
     return a;
 }
 
+/* A NUL would end a text before its end: "/page.js%00.html" is not "/page.js". */
+static size_t unescape(void *arg, struct MHD_Connection *connection, char *text)
+{
+    (void)arg, (void)connection;
+    size_t size = MHD_http_unescape(text);
+    for (char *nul; (nul = memchr(text, '\0', size)) != NULL;)
+        *nul = '\1';
+    return size;
+}
+
 static void quiet(void *arg, const char *format, va_list args)
 {
     (void)arg, (void)format, (void)args; /* a browser that hangs up is no news */
@@ -422,7 +433,7 @@ static int listen_at(server *self, err *e)
         quiet, NULL, MHD_OPTION_SOCK_ADDR, &a.any, MHD_OPTION_THREAD_POOL_SIZE,
         (unsigned)SERVER_THREADS, MHD_OPTION_CONNECTION_LIMIT, (unsigned)SERVER_CONNECTIONS,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)SERVER_REQUEST, MHD_OPTION_CONNECTION_TIMEOUT,
-        (unsigned)SERVER_IDLE_S, MHD_OPTION_END);
+        (unsigned)SERVER_IDLE_S, MHD_OPTION_UNESCAPE_CALLBACK, unescape, NULL, MHD_OPTION_END);
     if (self->daemon == NULL)
         return err_set(
             e, ERR_UNAVAILABLE,

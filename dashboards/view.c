@@ -10,6 +10,7 @@
 #include "reports/inspect.h"
 #include "reports/results.h"
 #include "reports/runs.h"
+#include "reports/trend.h"
 #include "store/artifact.h"
 
 #define JSON_TYPE "application/json"
@@ -40,8 +41,9 @@ static int check_task(const view_ask *ask, err *e)
 
 static int write_runs(store *db, const view_ask *ask, buf *out, err *e)
 {
-    (void)ask;
-    return runs_json(db, out, e);
+    if (ask->before != NULL && check_name("before", ask->before, e) < 0)
+        return -1;
+    return runs_page(db, ask->before, VIEW_RUNS, out, e);
 }
 
 static int write_run(store *db, const view_ask *ask, buf *out, err *e)
@@ -60,6 +62,11 @@ static int write_board(store *db, const view_ask *ask, buf *out, err *e)
         return -1;
     SCOPED(figures_destroy) figures *f = figures_create(b);
     return results_json(f, false, out, e);
+}
+
+static int write_trend(store *db, const view_ask *ask, buf *out, err *e)
+{
+    return check_run(ask, e) < 0 ? -1 : trend_json(db, ask->run, out, e);
 }
 
 static int write_task(store *db, const view_ask *ask, buf *out, err *e)
@@ -87,7 +94,11 @@ static int write_blob(store *db, const view_ask *ask, buf *out, err *e)
 }
 
 const view views[] = {
-    {"/api/runs", JSON_TYPE, write_runs},   {"/api/run", JSON_TYPE, write_run},
-    {"/api/board", JSON_TYPE, write_board}, {"/api/task", JSON_TYPE, write_task},
-    {"/api/blob", TEXT_TYPE, write_blob},   {0},
+    {"/api/runs", JSON_TYPE, write_runs},
+    {"/api/run", JSON_TYPE, write_run},
+    {"/api/board", JSON_TYPE, write_board},
+    {"/api/task", JSON_TYPE, write_task},
+    {"/api/blob", TEXT_TYPE, write_blob},
+    {"/api/trend", JSON_TYPE, write_trend},
+    {0},
 };

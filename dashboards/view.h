@@ -13,13 +13,18 @@
 #include "common/buf.h"
 #include "store/store.h"
 
-enum { VIEW_NAME_MAX = 64, VIEW_BYTES_MAX = 32 * 1024 * 1024 };
+enum {
+    VIEW_NAME_MAX = 64,
+    VIEW_BYTES_MAX = 32 * 1024 * 1024,
+    VIEW_RUNS = 30 /* runs in one answer */
+};
 
 /* What was asked for; NULL: not said. */
 typedef struct view_ask {
-    const char *run;  /* an id, a unique prefix, "latest" (NULL means that) */
-    const char *task; /* an id or a unique prefix */
-    const char *hash; /* of a stored text */
+    const char *run;    /* an id, a unique prefix, "latest" (NULL means that) */
+    const char *task;   /* an id or a unique prefix */
+    const char *hash;   /* of a stored text */
+    const char *before; /* the id of a run: only older ones */
 } view_ask;
 
 typedef struct view {

@@ -19,11 +19,12 @@
 typedef struct asking {
     const char *run;
     buf *out;
+    size_t max; /* rows, where they are limited */
 } asking;
 
 static int ask(store *db, store_fn *fn, const char *run, buf *out, err *e)
 {
-    asking a = {run, out};
+    asking a = {run, out, 0};
     return store_run(db, fn, &a, e);
 }
 
@@ -117,23 +118,33 @@ static json *run_json(store_tx *tx, const run_row *run, err *e)
     return out;
 }
 
-static int runs_json_fn(store_tx *tx, void *arg, err *e)
+static int list_json(store_tx *tx, const run_list *runs, buf *out, err *e)
 {
-    const asking *a = arg;
-    SCOPED(run_list_fini) run_list runs = {0};
-    if (run_list_read(tx, &runs, e) < 0)
-        return -1;
     SCOPED(json_destroy) json *root = json_new_object();
     SCOPED(json_destroy) json *list = json_new_array();
-    for (size_t i = 0; i < runs.count; i++) {
-        json *one = run_json(tx, &runs.rows[i], e);
+    for (size_t i = 0; i < runs->count; i++) {
+        json *one = run_json(tx, &runs->rows[i], e);
         if (one == NULL)
             return -1;
         json_append(list, &one);
     }
     json_set(root, "runs", &list);
-    print_json(root, a->out);
+    print_json(root, out);
     return 0;
+}
+
+static int runs_json_fn(store_tx *tx, void *arg, err *e)
+{
+    const asking *a = arg;
+    SCOPED(run_list_fini) run_list runs = {0};
+    return run_list_read(tx, &runs, e) < 0 ? -1 : list_json(tx, &runs, a->out, e);
+}
+
+static int runs_page_fn(store_tx *tx, void *arg, err *e)
+{
+    const asking *a = arg;
+    SCOPED(run_list_fini) run_list runs = {0};
+    return run_list_newest(tx, a->run, a->max, &runs, e) < 0 ? -1 : list_json(tx, &runs, a->out, e);
 }
 
 int runs_text(store *db, buf *out, err *e)
@@ -144,6 +155,12 @@ int runs_text(store *db, buf *out, err *e)
 int runs_json(store *db, buf *out, err *e)
 {
     return ask(db, runs_json_fn, NULL, out, e);
+}
+
+int runs_page(store *db, const char *before, size_t max, buf *out, err *e)
+{
+    asking a = {before, out, max};
+    return store_run(db, runs_page_fn, &a, e);
 }
 
 /* ---- one run ---- */

@@ -12,9 +12,11 @@
 #include "common/buf.h"
 #include "store/store.h"
 
-/* runs_text / runs_json: every run, newest first. */
+/* runs_text / runs_json: every run, newest first. runs_page is runs_json of at most `max` of them, those
+ * before run `before` (NULL: the newest). */
 int runs_text(store *db, buf *out, err *e);
 int runs_json(store *db, buf *out, err *e);
+int runs_page(store *db, const char *before, size_t max, buf *out, err *e);
 
 /* status_text / status_json: one run ("latest" for NULL): tasks by state, what is being worked on, what
  * went wrong, nodes. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/scoped.h"
+#include "common/xalloc.h"
 #include "store/find.h"
 
 static const char *const state_names[] = {"checking",   "running", "interrupted", "complete",
@@ -142,6 +143,22 @@ int run_list_read(store_tx *tx, run_list *out, err *e)
 {
     column_query query = {
         run_columns, sizeof(run_row), "run ORDER BY created_ms DESC, id DESC", {NULL}};
+    column_rows got;
+    if (column_select(tx, &query, &got, e) < 0)
+        return -1;
+    *out = (run_list){got.rows, got.count};
+    return 0;
+}
+
+int run_list_newest(store_tx *tx, const char *before, size_t max, run_list *out, err *e)
+{
+    SCOPED(scoped_free) char *limit = xasprintf("%zu", max);
+    column_query query = {
+        run_columns,
+        sizeof(run_row),
+        "run WHERE ?1 IS NULL OR (created_ms, id) < (SELECT created_ms, id FROM run WHERE id = ?1) "
+        "ORDER BY created_ms DESC, id DESC LIMIT CAST(?2 AS INTEGER)",
+        {before, limit}};
     column_rows got;
     if (column_select(tx, &query, &got, e) < 0)
         return -1;

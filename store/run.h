@@ -71,8 +71,10 @@ int run_delete(store_tx *tx, const char *id, err *e);
 
 /* run_find: `text` is an id, a unique prefix of one, or "latest" (NULL means latest). */
 int run_find(store_tx *tx, const char *text, run_row *out, err *e);
-/* run_list_read: all runs, newest first. */
+/* run_list_read: all runs, newest first. run_list_newest: at most `max` of them, those before run `before`
+ * (an id; NULL: from the newest). */
 int run_list_read(store_tx *tx, run_list *out, err *e);
+int run_list_newest(store_tx *tx, const char *before, size_t max, run_list *out, err *e);
 int run_count(store_tx *tx, const char *id, run_counts *out, err *e);
 void run_row_fini(run_row *self);
 void run_list_fini(run_list *self);

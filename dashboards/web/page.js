@@ -8,7 +8,8 @@ const LINES_MAX = 5000; // of a text that is shown line by line
 const TEXT_MAX = 400000; // characters of a text that is shown
 
 const $ = (id) => document.getElementById(id);
-const state = { run: null, board: null, status: null, runs: [], now: null, newest: null };
+const RUNS_MS = 30000; // the list of runs is fetched at most this often, unless a run begins or ends
+const state = { run: null, board: null, status: null, runs: [], older: [], more: false, now: null, trend: [] };
 
 // ---- building ----
 function make(tag, options, ...children) {
@@ -116,7 +117,9 @@ function drawNow() {
     ["Price unknown", run.cost_unknown_calls ? run.cost_unknown_calls + " calls" : null],
     ["Cut in flight", run.unknown_calls ? run.unknown_calls + " calls, " + money(run.unknown_usd) + " at worst" : null],
   ]);
-  const notes = now ? now.notes : [];
+  const queue = (now && now.queue) || [];
+  const notes = (now ? now.notes : []).concat(
+    queue.length ? ["waiting behind this run: " + queue.length + (queue.length > 1 ? " runs" : " run")] : []);
   fill($("notes"), ...notes.map((text) => make("p", {}, text)));
   const flying = now ? now.flying : state.status.open.filter((t) => t.state === "leased");
   $("flying").querySelector("summary").textContent = "Being worked on: " + counts.leased;
@@ -214,7 +217,11 @@ function drawNodes(nodes) {
   fill($("nodes").querySelector(".cards"), ...(shown.length ? shown.map((n) => make("div", { class: "card" },
     make("h3", {}, n.name, " ", pill(n.state || "up", (n.state || "up") === "up" ? "good" : "fail")),
     make("p", {}, missing(n.slots) ? "last seen " + clock(n.seen_ms)
-      : n.held + " of " + n.slots + " slots in use · " + (n.kinds.length ? n.kinds.join(", ") : "no lane")),
+      : n.held + " of " + n.slots + " slots in use · " + (n.devices || n.kinds.join(", ") || "no lane")),
+    n.untested ? make("p", { class: "dim" }, "testing its cards: " + n.untested + " to go") : "",
+    ...(n.cards || []).map((c) => make("p", { class: c.failure ? "" : "dim" }, c.uuid.slice(0, 12) + ": " +
+      (c.failure ? "self-test failed: " + c.failure
+        : c.runs ? "self-test passed, noise ±" + (100 * c.margin).toFixed(1) + " % from " + c.runs + " runs" : "not calibrated"))),
     n.reason ? make("p", { class: "dim" }, n.reason) : ""))
     : [make("p", { class: "dim" }, "No node has joined yet.")]));
 }
@@ -238,12 +245,66 @@ function drawProviders(providers) {
   }) : [make("p", { class: "dim" }, "No model is asked in this run.")]));
 }
 
-function drawRuns() {
-  fill($("runs").querySelector("ol"), ...state.runs.slice(0, 50).map((r) => make("li", {},
+function runItem(r) {
+  return make("li", {},
     make("a", { href: "#run=" + encodeURIComponent(r.id), "aria-current": r.id === state.run ? "true" : null }, r.id),
     " ", pill(r.state, r.state === "complete" ? "good" : r.state === "failed" ? "fail" : "warn"),
     " " + r.suite + " on " + r.device + ", " + r.tasks.scored + " of " + r.tasks.planned + " scored, " + clock(r.created_ms),
-    make("br"), make("span", { class: "dim" }, r.entrants.join(", ")))));
+    make("br"), make("span", { class: "dim" }, r.entrants.join(", ")));
+}
+
+function drawRuns() {
+  fill($("runs").querySelector("ol"), ...state.runs.concat(state.older).map(runItem));
+  $("older").hidden = !state.more;
+  $("follow").hidden = !asked();
+}
+
+async function loadOlder() {
+  const all = state.runs.concat(state.older);
+  try {
+    const page = (await askJson("/api/runs?before=" + encodeURIComponent(all[all.length - 1].id))).runs;
+    state.older = state.older.concat(page);
+    state.more = page.length > 0;
+    drawRuns();
+  } catch (e) { $("facts").textContent = e.message; }
+}
+$("older").addEventListener("click", loadOlder);
+$("follow").addEventListener("click", () => { location.hash = ""; });
+
+// ---- trends ----
+const SVG = "http://www.w3.org/2000/svg";
+function draw(tag, attributes, ...children) {
+  const node = document.createElementNS(SVG, tag);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  node.append(...children);
+  return node;
+}
+
+// Shares are drawn between 0 and 1, the newest at the right end.
+function sparkline(shares, label) {
+  const x = (i) => (shares.length > 1 ? 4 + (i * 152) / (shares.length - 1) : 80);
+  const y = (share) => 36 - 32 * share;
+  return draw("svg", { viewBox: "0 0 160 40", class: "spark", role: "img", "aria-label": label },
+    draw("line", { x1: 0, x2: 160, y1: 36, y2: 36 }),
+    draw("polyline", { points: shares.map((s, i) => x(i) + "," + y(s)).join(" ") }),
+    draw("circle", { cx: x(shares.length - 1), cy: y(shares[shares.length - 1]), r: 3 }));
+}
+
+function drawTrends() {
+  const rows = state.board.entrants.map((e) => {
+    const points = state.trend.filter((p) => p.entrant === e.name && p.declared > 0);
+    const shares = points.map((p) => p.correct / p.declared);
+    if (e.declared) shares.push(e.correct / e.declared);
+    const before = points.length ? points[points.length - 1] : null;
+    return { name: e.name, now: e, before, shares };
+  }).filter((row) => row.before);
+  fill($("trends").querySelector(".cards"), ...(rows.length ? rows.map((row) => make("div", { class: "card" },
+    make("h3", {}, row.name),
+    sparkline(row.shares, "share correct in " + row.shares.length + " runs, from " + percent(row.shares[0]) + " to " +
+      percent(row.shares[row.shares.length - 1])),
+    make("p", {}, "correct " + row.now.correct + " of " + row.now.declared + ", before " + row.before.correct + " of " + row.before.declared +
+      (missing(row.before.geomean) || !row.now.measured ? "" : " · geomean " + times(row.now.geomean) + ", before " + times(row.before.geomean)))))
+    : [make("p", { class: "dim" }, "There is no earlier complete run of this suite on this device.")]));
 }
 
 function drawHead() {
@@ -277,7 +338,7 @@ function openProblem(problem) {
 // Lines that a compiler's log or a report speaks of.
 function linesOf(text) {
   const lines = new Set();
-  for (const m of text.matchAll(/\.cu\((\d+)\)|\bline (\d+)/g)) lines.add(Number(m[1] || m[2]));
+  for (const m of text.matchAll(/\.cu[(:](\d+)|\bline"?:? (\d+)/g)) lines.add(Number(m[1] || m[2]));
   return lines;
 }
 
@@ -295,11 +356,11 @@ function showText(text, hits, anchor) {
 function showLog(text, anchor) {
   const pre = make("pre", { tabindex: "0" });
   let at = 0;
-  for (const m of text.slice(0, TEXT_MAX).matchAll(/\.cu\((\d+)\)/g)) {
+  for (const m of text.slice(0, TEXT_MAX).matchAll(/\.cu[(:](\d+)\)?|\bline"?:? (\d+)/g)) {
     pre.append(text.slice(at, m.index));
     pre.append(make("button", { class: "plain", type: "button", click: () => {
-      const line = document.getElementById(anchor + "-" + m[1]);
-      if (line) line.scrollIntoView({ block: "center" });
+      const line = document.getElementById(anchor + "-" + (m[1] || m[2]));
+      if (line) { line.scrollIntoView({ block: "center" }); line.classList.add("hit"); }
     } }, m[0]));
     at = m.index + m[0].length;
   }
@@ -332,7 +393,7 @@ function attemptOf(attempt) {
     const parts = [];
     if (attempt.text) parts.push(make("p", {}, attempt.text));
     if (log.trim()) parts.push(make("h3", {}, "Compiler"), showLog(log, anchor));
-    if (report) parts.push(make("h3", {}, "Check"), showText(report, new Set(), null));
+    if (report) parts.push(make("h3", {}, "Check"), showLog(report, anchor));
     if (attempt.source) parts.push(make("h3", {}, "Source"), showText(await blob(attempt.source), hits, anchor));
     if (attempt.plan) parts.push(make("h3", {}, "Launch plan"), showText(await blob(attempt.plan), new Set(), null));
     return parts;
@@ -410,11 +471,23 @@ async function refresh() {
   busy = false;
 }
 
+const asked = () => new URLSearchParams(location.hash.slice(1)).get("run");
+let runsAt = 0, runsKey = null, trendOf = null;
+
+async function loadRuns() {
+  const key = [state.now && state.now.run, state.status && state.status.run.state].join();
+  if (key === runsKey && Date.now() - runsAt < RUNS_MS) return;
+  const page = (await askJson("/api/runs")).runs;
+  state.older = []; // an older page would overlap with a list that has moved on
+  state.runs = page;
+  state.more = page.length >= 30;
+  runsKey = key;
+  runsAt = Date.now();
+}
+
 async function load() {
-  state.runs = (await askJson("/api/runs")).runs;
-  const asked = new URLSearchParams(location.hash.slice(1)).get("run");
-  state.newest = state.runs.length ? state.runs[0].id : null;
-  state.run = asked || (state.now && state.now.run) || state.newest;
+  await loadRuns();
+  state.run = asked() || (state.now && state.now.run) || (state.runs.length ? state.runs[0].id : null);
   drawRuns();
   if (!state.run) {
     $("facts").textContent = "no runs yet";
@@ -428,6 +501,9 @@ async function load() {
   drawGrid();
   drawNodes(state.nodes);
   drawProviders(state.providers);
+  if (trendOf !== state.run) state.trend = (await askJson(named("/api/trend", state.run))).trend;
+  trendOf = state.run;
+  drawTrends();
 }
 
 // ---- the stream ----

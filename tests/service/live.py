@@ -171,5 +171,129 @@ def test_stalled_readers_hold_nobody_up(place):
         s.close()
 
 
+def test_a_page_of_a_coordinator_that_stays_goes_from_run_to_run(place):
+    port = free_port()
+    heard = place.dir / "heard"
+    place.start("serve", "--out", place.dir / "runs", "--http", port, "--hook", f"cat >> {heard}")
+    wait_for_page(place, port)
+    place.wait("it serves", lambda: (place.dir / "ce.db.sock").exists())
+    uri = f"ipc://{place.db}.sock"
+    place.node(uri, "--device", "fake", "--name", "a")
+    line = ["eval", "--coordinator", uri, "--suite", "internal", "--model-id", "gold", "--limit", 1, "--yes"]
+    runs = []
+    told = Stream(port).events()
+    for _ in range(2):
+        child = place.start(*line)
+        expect(child.wait(ce.PATIENCE) == 0, child.log.read_text())
+        runs.append(re.search(r"^run (\w+)$", child.log.read_text(), re.MULTILINE)[1])
+    seen = []
+    for name, data in told:
+        if name == "now" and data["run"] not in seen:
+            seen.append(data["run"])
+        if name == "change" and data["kind"] == "done" and data["run"] not in seen:
+            seen.append(data["run"])
+        if set(runs) <= set(seen):
+            break
+    listed = [r["id"] for r in json.loads(get(port, "/api/runs")[1])["runs"]]
+    expect(listed == runs[::-1], listed, runs)
+    expect(listed[1:] == [r["id"] for r in json.loads(get(port, f"/api/runs?before={listed[0]}")[1])["runs"]])
+    trend = json.loads(get(port, f"/api/trend?run={runs[1]}")[1])["trend"]
+    expect([p["correct"] for p in trend] == [1], trend)
+    place.wait("the hook heard of both", lambda: heard.exists() and heard.read_text().count("\n") == 2)
+    words = [json.loads(text) for text in heard.read_text().splitlines()]
+    expect([(w["event"], w["run"], w["state"], w["code"]) for w in words] ==
+           [("finish", run, "complete", 0) for run in runs], words)
+
+
+def test_a_silent_service_is_told_of(place):
+    heard = place.dir / "heard"
+    place.start("serve", "--out", place.dir / "runs", "--dead-man", "0.0003", "--hook", f"echo $CE_EVENT >> {heard}")
+    place.wait("the dead man's word", lambda: heard.exists() and heard.read_text() == "dead_man\n")
+    refused = place.run("serve", "--dead-man", "1")
+    ce.exits(refused, 2)
+
+
+def test_a_hook_that_fails_or_hangs_changes_nothing(place):
+    heard = place.dir / "heard"
+    done = place.run("eval", "--suite", "internal", "--model-id", "gold", "--limit", 1,
+                     "--hook", f"echo $CE_EVENT $CE_STATE $CE_CODE >> {heard}; exit 9")
+    ce.exits(done, 0)
+    expect(heard.read_text() == "finish complete 0\n", heard.read_text())
+    expect("exited with 9" in done.stderr, done.stderr)
+
+
+def raw(port, data, ends=True):
+    """What the server says to these bytes; b'' when it only hangs up."""
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as s:
+        try:
+            s.sendall(data)
+            if ends:
+                s.shutdown(socket.SHUT_WR)
+            said = b""
+            while piece := s.recv(65536):
+                said += piece
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        return said
+
+
+def status_of(said):
+    return int(said.split()[1]) if said.startswith(b"HTTP/1.") else 0
+
+
+def test_hostile_requests_are_refused_and_others_are_served(place):
+    port = free_port()
+    child = place.start("eval", "--suite", "internal", "--model-id", model(place, latency_ms=3000), "--limit", 2,
+                        "--http", port)
+    wait_for_page(place, port)
+    host = b"Host: localhost\r\nConnection: close\r\n"
+    paths = [b"/../../etc/passwd", b"/%2e%2e/%2e%2e/etc/passwd", b"/..%2f..%2fetc/passwd", b"//etc/passwd",
+             b"/page.js/../../ce.db", b"/page.js%00.html", b"/ce.db", b"/\\..\\..\\ce.db", b"http://localhost/ce.db"]
+    for path in paths:
+        said = raw(port, b"GET " + path + b" HTTP/1.1\r\n" + host + b"\r\n")
+        expect(status_of(said) in (0, 400, 404), path, said[:200])
+        expect(b"root:" not in said and b"SQLite" not in said, path, said[:200])
+    for query in (b"run=..%2f..%2fetc", b"run=%27%20OR%201=1--", b"run=" + b"a" * 5000, b"run=%00"):
+        said = raw(port, b"GET /api/run?" + query + b" HTTP/1.1\r\n" + host + b"\r\n")
+        expect(status_of(said) == 400, query[:40], said[:200])
+    large = [b"GET /healthz HTTP/1.1\r\n" + host + b"X: " + b"a" * 100000 + b"\r\n\r\n",
+             b"GET /healthz HTTP/1.1\r\n" + host + b"X: y\r\n" * 20000 + b"\r\n",
+             b"GET /" + b"a" * 100000 + b" HTTP/1.1\r\n" + host + b"\r\n"]
+    for request in large:
+        said = raw(port, request)
+        expect(status_of(said) in (0, 413, 414, 431, 400), request[:60], said[:200])
+    for request in (b"POST /api/runs HTTP/1.1\r\n" + host + b"Content-Length: 999999999\r\n\r\n",
+                    b"DELETE / HTTP/1.1\r\n" + host + b"\r\n"):
+        said = raw(port, request)
+        expect(status_of(said) in (0, 405), request[:60], said[:200])
+    expect(get(port, "/healthz")[0] == 200, "others are not answered")
+    expect(child.poll() is None, "the run ended")
+    child.send_signal(signal.SIGINT)
+    child.wait(ce.PATIENCE)
+
+
+def test_slow_requests_end_and_take_nobodys_place(place):
+    port = free_port()
+    child = place.start("eval", "--suite", "internal", "--model-id", model(place, latency_ms=60000), "--limit", 1,
+                        "--http", port)
+    wait_for_page(place, port)
+    slow = []
+    for _ in range(200):
+        s = socket.create_connection(("127.0.0.1", port), timeout=120)
+        s.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+        slow.append(s)
+    expect(get(port, "/api/run")[0] == 200, "others are not answered beside 200 half requests")
+    for s in slow:
+        try:
+            said = s.recv(4096)  # the server hangs up after SERVER_IDLE_S, or says why
+            expect(said == b"" or status_of(said) >= 400, said)
+        except ConnectionResetError:
+            pass
+        s.close()
+    expect(get(port, "/healthz")[0] == 200, "nobody is answered afterwards")
+    child.send_signal(signal.SIGINT)
+    child.wait(ce.PATIENCE)
+
+
 if __name__ == "__main__":
     ce.main(globals())
