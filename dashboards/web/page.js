@@ -239,7 +239,7 @@ function drawProviders(providers) {
     const s = spend.get(name), w = waits.get(name);
     return make("div", { class: "card" },
       make("h3", {}, name, " ", w && w.reason ? pill(w.closed ? "closed" : "waiting", w.closed ? "fail" : "warn") : pill("open", "good")),
-      make("p", {}, s ? s.calls + " calls · " + money(s.cost) + (s.unknown ? " and " + s.unknown + " of unknown price" : "") +
+      make("p", {}, s ? s.calls + " calls · " + (s.calls && s.unknown === s.calls ? "price unknown" : money(s.cost) + (s.unknown ? " and " + s.unknown + " of unknown price" : "")) +
         (s.calls ? " · " + (s.latency / s.calls / 1000).toFixed(1) + " s an answer" : "") : "not asked yet"),
       w && w.reason ? make("p", { class: "dim" }, w.reason + (w.wait_ms ? " (" + span(w.wait_ms) + ")" : "")) : "");
   }) : [make("p", { class: "dim" }, "No model is asked in this run.")]));
