@@ -222,14 +222,13 @@ def test_a_hook_that_fails_or_hangs_changes_nothing(place):
     expect("exited with 9" in done.stderr, done.stderr)
 
 
-def raw(port, data, ends=True):
+def raw(port, data):
     """What the server says to these bytes; b'' when it only hangs up."""
     with socket.create_connection(("127.0.0.1", port), timeout=60) as s:
+        said = b""
         try:
             s.sendall(data)
-            if ends:
-                s.shutdown(socket.SHUT_WR)
-            said = b""
+            s.shutdown(socket.SHUT_WR)
             while piece := s.recv(65536):
                 said += piece
         except OSError:
