@@ -175,7 +175,7 @@ static int meet(parts *self, const options *o, err *e)
     self->node.session = session_create(&how, e);
     if (self->node.session == NULL)
         return -1;
-    session_free_slot(self->node.session, 0, 0);
+    session_free_slot(self->node.session, 0, 0, false);
     if (pthread_create(&self->thread, NULL, run_session, self->node.session) != 0)
         return err_set(e, ERR_SYSTEM, "cannot start a thread");
     self->running = true;

@@ -696,11 +696,11 @@ int session_call(session *self, message *m, message *reply, err *e)
     return ticket != NULL ? session_await(&ticket, reply, e) : -1;
 }
 
-void session_free_slot(session *self, int64_t free_slots, int64_t in_flight)
+void session_free_slot(session *self, int64_t free_slots, int64_t in_flight, bool ended)
 {
-    long long before = atomic_exchange(&self->free_slots, free_slots);
+    atomic_store(&self->free_slots, free_slots);
     atomic_store(&self->in_flight, in_flight);
-    if (free_slots > before) {
+    if (ended) {
         wake(self);
     }
 }

@@ -79,8 +79,9 @@ void session_forget(session_ticket **ticket);
 int session_post(session *self, message *m, err *e);
 /* session_try_post is session_post for the loop thread: it never waits for room. */
 int session_try_post(session *self, message *m, err *e);
-/* session_free_slot tells how many more tasks fit and how many run; when more fit than before, the
- * coordinator is asked for them. */
-void session_free_slot(session *self, int64_t free, int64_t in_flight);
+/* session_free_slot tells how many more tasks fit and how many run. When a task has ended the coordinator is
+ * asked for as many, also when no more fit than before: a lease may have come in the same moment, and the
+ * coordinator counts only what it was asked for. */
+void session_free_slot(session *self, int64_t free, int64_t in_flight, bool ended);
 
 #endif

@@ -135,7 +135,7 @@ static void tell_failure(const tasks *self, ledger *account, const err *why)
     }
 }
 
-static void report_slots(tasks *self)
+static void report_slots(tasks *self, bool ended)
 {
     int64_t in_flight = 0;
     pthread_mutex_lock(&self->counting);
@@ -144,7 +144,7 @@ static void report_slots(tasks *self)
     }
     bool draining = atomic_load(&self->draining) != DRAIN_NONE;
     int64_t left = draining ? 0 : self->slots - in_flight;
-    session_free_slot(self->parts.session, left > 0 ? left : 0, in_flight);
+    session_free_slot(self->parts.session, left > 0 ? left : 0, in_flight, ended);
     pthread_mutex_unlock(&self->counting);
     if (draining && in_flight == 0) {
         session_stop(self->parts.session);
@@ -240,7 +240,7 @@ static void *task_main(void *arg)
         work(self, t);
     }
     atomic_store(&t->finished, true);
-    report_slots(self);
+    report_slots(self, true);
     return NULL;
 }
 
@@ -298,7 +298,7 @@ void tasks_drain(tasks *self, int how)
     if (how == DRAIN_NOW) {
         tasks_cancel(self, NULL);
     }
-    report_slots(self);
+    report_slots(self, false);
 }
 
 /* take_on gives the message to a slot's thread; why not, or NULL. */
@@ -329,7 +329,7 @@ void tasks_lease(tasks *self, message *lease)
     if (why != NULL) {
         refuse(self, &lease->body.lease, why);
     }
-    report_slots(self);
+    report_slots(self, false);
 }
 
 void tasks_measure(tasks *self, message *m)

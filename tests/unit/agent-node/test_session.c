@@ -267,7 +267,7 @@ static void beats_tell_how_old_the_last_tick_is(void **state)
 {
     fixture *f = *state;
     admit(f);
-    session_free_slot(f->session, 1, 2);
+    session_free_slot(f->session, 1, 2, true);
     for (int64_t in_flight = -1; in_flight != 2;) {
         SCOPED(message_fini) message m = {0};
         desk_await(f->desk, MSG_BEAT, &m);
@@ -420,11 +420,14 @@ static void a_freed_slot_is_asked_for(void **state)
 {
     fixture *f = *state;
     admit(f);
-    session_free_slot(f->session, 0, 3); /* full: nothing to ask for */
-    session_free_slot(f->session, 2, 1);
+    session_free_slot(f->session, 0, 3, false); /* full: nothing to ask for */
+    session_free_slot(f->session, 2, 1, true);
     expect_pull(f, 2);
-    session_free_slot(f->session, 1, 2); /* one was taken: that is no news to the coordinator */
-    session_free_slot(f->session, 3, 0);
+    session_free_slot(f->session, 1, 2,
+                      false); /* one was taken: that is no news to the coordinator */
+    session_free_slot(f->session, 1, 2, true); /* another, in the moment in which one ended */
+    expect_pull(f, 1);
+    session_free_slot(f->session, 3, 0, true);
     expect_pull(f, 3);
 }
 
