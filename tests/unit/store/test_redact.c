@@ -176,7 +176,7 @@ static void what_another_run_needs_stays_until_it_is_redacted_too(void **state)
     fixture_exec(
         f, "INSERT INTO run SELECT 'run0', created_ms, finished_ms, state, suite, suite_version, "
            "suite_hash, device, seed, samples, correct_protocol, timing_protocol, settings, "
-           "command, version, budget_usd, redacted_ms, kind FROM run WHERE id = 'run1'; "
+           "command, version, budget_usd, redacted_ms, kind, opened FROM run WHERE id = 'run1'; "
            "INSERT INTO problem SELECT 'run0', id, position, title, category, dtype, contract, "
            "contract_hash, prompt, reference, gold_source, gold_plan FROM problem "
            "WHERE run = 'run1'");
