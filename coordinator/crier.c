@@ -1,24 +1,17 @@
-/* crier - a queue, a thread, a child
+/* crier - a queue and a thread
  *
  * SPDX-License-Identifier: MIT */
 #include "coordinator/crier.h"
 
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "common/json.h"
 #include "common/log.h"
 #include "common/queue.h"
 #include "common/scoped.h"
-#include "common/str.h"
-#include "common/subproc.h"
 #include "common/xalloc.h"
-
-enum { PASSED_MAX = 56, FACTS = 6, ENV_MAX = PASSED_MAX + FACTS + 1, STATUS_MAX = 64 };
+#include "coordinator/hook.h"
 
 /* A copy of what was told. */
 typedef struct told {
@@ -29,17 +22,15 @@ typedef struct told {
 
 struct crier {
     char *command, *db;
-    char *passed[PASSED_MAX + 1]; /* of the environment */
+    const char *const *environment; /* borrowed */
     pthread_t thread;
     queue *waiting; /* of told */
 };
 
 const char *crier_event_name(crier_event event)
 {
-    static const char *const names[] = {[CRIER_FINISH] = "finish",
-                                        [CRIER_BUDGET] = "budget",
-                                        [CRIER_GATE] = "gate",
-                                        [CRIER_DEAD_MAN] = "dead_man"};
+    static const char *const names[] = {
+        [CRIER_FINISH] = "finish", [CRIER_BUDGET] = "budget", [CRIER_DEAD_MAN] = "dead_man"};
     return names[event];
 }
 
@@ -52,97 +43,39 @@ static void told_free(void *arg)
     free(self);
 }
 
-/* ---- the command ---- */
-static bool passes(const char *entry)
+static const char *or_null(const char *text)
 {
-    static const char *const wanted[] = {
-        "PATH=", "HOME=", "USER=", "LOGNAME=", "LANG=", "LC_ALL=", "TZ=", "TMPDIR=", "CE_HOOK_"};
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        if (str_starts(entry, wanted[i]))
-            return true;
-    }
-    return false;
+    return text[0] != '\0' ? text : NULL;
 }
 
-/* The facts first, then what is passed on; env has ENV_MAX places, `facts` are freed by the caller. */
-static void fill_env(const crier *self, const told *word, char *facts[FACTS],
-                     const char *env[ENV_MAX])
+static json *document_of(const crier *self, const told *word)
 {
-    size_t count = 0;
-    facts[0] = xasprintf("CE_EVENT=%s", crier_event_name(word->event));
-    facts[1] = xasprintf("CE_RUN=%s", word->run);
-    facts[2] = xasprintf("CE_STATE=%s", word->state);
-    facts[3] = xasprintf("CE_CODE=%d", word->code);
-    facts[4] = xasprintf("CE_TEXT=%s", word->text);
-    facts[5] = xasprintf("CE_DB=%s", self->db);
-    while (count < FACTS) {
-        env[count] = facts[count];
-        count++;
-    }
-    for (size_t i = 0; self->passed[i]; i++)
-        env[count++] = self->passed[i];
-    env[count] = NULL;
-}
-
-static void set_text(json *out, const char *key, const char *text)
-{
-    json_set_str(out, key, *text ? text : NULL);
-}
-
-static char *facts_json(const crier *self, const told *word)
-{
-    SCOPED(json_destroy) json *out = json_new_object();
+    json *out = json_new_object();
     json_set_str(out, "event", crier_event_name(word->event));
-    set_text(out, "run", word->run);
-    set_text(out, "state", word->state);
+    json_set_str(out, "message", or_null(word->text));
+    json_set_str(out, "run", or_null(word->run));
+    json_set_str(out, "state", or_null(word->state));
     json_set_int(out, "code", word->code);
-    set_text(out, "text", word->text);
     json_set_str(out, "db", self->db);
-    return json_dump(out);
-}
-
-/* A file in memory: the command may read it or not, and nobody waits for that. */
-static int open_facts(const crier *self, const told *word, err *e)
-{
-    SCOPED(scoped_free) char *text = facts_json(self, word);
-    SCOPED(scoped_close) int fd = memfd_create("ce-hook", MFD_CLOEXEC);
-    size_t size = strlen(text);
-    if (fd < 0 || write(fd, text, size) != (ssize_t)size || write(fd, "\n", 1) != 1 ||
-        lseek(fd, 0, SEEK_SET) < 0)
-        return err_errno(e, errno, "hand facts over");
-    int given = fd;
-    fd = -1;
-    return given;
-}
-
-static int run_command(const crier *self, const told *word, const char *const *env, err *e)
-{
-    SCOPED(scoped_close) int facts = open_facts(self, word, e);
-    if (facts < 0)
-        return -1;
-    const char *const argv[] = {"/bin/sh", "-c", self->command, NULL};
-    const subproc_fd fds[] = {{.parent = facts, .child = STDIN_FILENO},
-                              {.parent = STDERR_FILENO, .child = STDOUT_FILENO}};
-    const subproc_options how = {.argv = argv, .env = env, .fds = fds, .fd_count = 2};
-    SCOPED(subproc_destroy) subproc *child = subproc_start(&how, e);
-    int status = 0;
-    if (!child || subproc_wait(child, CRIER_PATIENCE_MS, &status, e))
-        return -1;
-    char text[STATUS_MAX];
-    subproc_status_text(status, text, sizeof text);
-    return status == 0 ? 0 : err_set(e, ERR_SYSTEM, "%s %s", self->command, text);
+    return out;
 }
 
 static void handle(const crier *self, const told *word)
 {
-    char *facts[FACTS];
-    const char *env[ENV_MAX];
     err e = {0};
-    fill_env(self, word, facts, env);
-    if (run_command(self, word, env, &e))
-        log_err(LOG_WARN, "hook", &e, "the hook for %s failed", crier_event_name(word->event));
-    for (size_t i = 0; i < FACTS; i++)
-        free(facts[i]);
+    SCOPED(json_destroy) json *document = document_of(self, word);
+    SCOPED(scoped_free) char *run = xasprintf("CE_RUN=%s", word->run);
+    SCOPED(scoped_free) char *state = xasprintf("CE_STATE=%s", word->state);
+    SCOPED(scoped_free) char *code = xasprintf("CE_CODE=%d", word->code);
+    SCOPED(scoped_free) char *db = xasprintf("CE_DB=%s", self->db);
+    const char *const more[] = {run, state, code, db, NULL};
+    const char *const argv[] = {"/bin/sh", "-c", self->command, NULL};
+    const hook_event event = {.name = crier_event_name(word->event),
+                              .message = word->text,
+                              .document = document,
+                              .more = more};
+    if (hook_call(argv, self->environment, &event, &e) != 0)
+        log_err(LOG_WARN, "hook", &e, "the hook for %s failed: %s", event.name, self->command);
 }
 
 /* ---- the thread ---- */
@@ -159,8 +92,6 @@ static void *work(void *arg)
 static void crier_free(crier *self)
 {
     queue_destroy(&self->waiting);
-    for (size_t i = 0; self->passed[i]; i++)
-        free(self->passed[i]);
     free(self->command);
     free(self->db);
     free(self);
@@ -169,13 +100,9 @@ static void crier_free(crier *self)
 crier *crier_create(const crier_options *options, err *e)
 {
     crier *self = xcalloc(1, sizeof *self);
-    size_t count = 0;
     self->command = xstrdup(options->command);
     self->db = xstrdup(options->db);
-    for (const char *const *at = options->environment; at && *at && count < PASSED_MAX; at++) {
-        if (passes(*at))
-            self->passed[count++] = xstrdup(*at);
-    }
+    self->environment = options->environment;
     self->waiting = queue_create(CRIER_QUEUE, told_free);
     if (pthread_create(&self->thread, NULL, work, self) == 0)
         return self;

@@ -15,7 +15,7 @@
 #include "common/subproc.h"
 #include "common/xalloc.h"
 
-enum { OWN_VARIABLES = 2, STATUS_TEXT = 64 };
+enum { OWN_VARIABLES = 2, FACTS_MAX = OWN_VARIABLES + HOOK_MORE_MAX, STATUS_TEXT = 64 };
 
 /* A key pays for models: no notification needs it. */
 static bool is_secret(const char *variable)
@@ -26,26 +26,50 @@ static bool is_secret(const char *variable)
     return str_ends(name, "_API_KEY") || strcmp(name, "CE_CREDENTIALS") == 0;
 }
 
-/* Borrows the variables; the array is the caller's. `own` come last: of two alike they win. */
-static const char **environment_of(const char *const *ours, char *const own[OWN_VARIABLES])
+/* How many variables say what happened. */
+static size_t list_facts(const hook_event *event, char *const own[OWN_VARIABLES],
+                         const char *out[FACTS_MAX])
 {
+    size_t count = 0;
+    for (size_t i = 0; i < OWN_VARIABLES; i++)
+        out[count++] = own[i];
+    for (size_t i = 0; event->more != NULL && event->more[i] != NULL && i < HOOK_MORE_MAX; i++)
+        out[count++] = event->more[i];
+    return count;
+}
+
+static bool is_set(const char *const *facts, size_t count, const char *variable)
+{
+    const size_t name = strcspn(variable, "=") + 1;
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(facts[i], variable, name) == 0)
+            return true;
+    return false;
+}
+
+/* Borrows the variables; the array is the caller's. */
+static const char **environment_of(const char *const *ours, const hook_event *event,
+                                   char *const own[OWN_VARIABLES])
+{
+    const char *facts[FACTS_MAX];
+    const size_t added = list_facts(event, own, facts);
     size_t count = 0, kept = 0;
     while (ours != NULL && ours[count] != NULL)
         count++;
-    const char **out = xcalloc(count + OWN_VARIABLES + 1, sizeof *out);
+    const char **out = xcalloc(count + added + 1, sizeof *out);
     for (size_t i = 0; i < count; i++)
-        if (!is_secret(ours[i]) && !str_starts(ours[i], "CE_EVENT=") &&
-            !str_starts(ours[i], "CE_MESSAGE="))
+        if (!is_secret(ours[i]) && !is_set(facts, added, ours[i]))
             out[kept++] = ours[i];
-    for (size_t i = 0; i < OWN_VARIABLES; i++)
-        out[kept++] = own[i];
+    for (size_t i = 0; i < added; i++)
+        out[kept++] = facts[i];
     return out;
 }
 
-/* A file in memory that holds the document, at its beginning; -1. */
+/* A file in memory that holds the document as a line, at its beginning; -1. */
 static int document_fd(const json *document, err *e)
 {
-    SCOPED(scoped_free) char *text = json_dump_pretty(document);
+    SCOPED(scoped_free) char *line = json_dump(document);
+    SCOPED(scoped_free) char *text = xasprintf("%s\n", line);
     SCOPED(scoped_close) int fd = memfd_create("ce-hook", MFD_CLOEXEC);
     const size_t size = strlen(text);
     if (fd < 0 || write(fd, text, size) != (ssize_t)size || lseek(fd, 0, SEEK_SET) != 0)
@@ -73,7 +97,7 @@ int hook_call(const char *const *argv, const char *const *environment, const hoo
     SCOPED(scoped_free) char *name = xasprintf("CE_EVENT=%s", event->name);
     SCOPED(scoped_free) char *message = xasprintf("CE_MESSAGE=%s", event->message);
     char *const own[OWN_VARIABLES] = {name, message};
-    SCOPED(scoped_free) const char **variables = environment_of(environment, own);
+    SCOPED(scoped_free) const char **variables = environment_of(environment, event, own);
     const subproc_fd fds[] = {{.parent = document, .child = STDIN_FILENO},
                               {.parent = STDERR_FILENO, .child = STDOUT_FILENO}};
     const subproc_options options = {

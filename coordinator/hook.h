@@ -1,8 +1,8 @@
 /* hook - a command of the user's, called when something happened
  *
  * Purpose:   notifications go wherever a person wants them: the command gets the event's name in CE_EVENT, one
- *            sentence in CE_MESSAGE, and a JSON document on standard input. Its environment is ours without
- *            the keys of providers.
+ *            sentence in CE_MESSAGE, a JSON document on standard input, and what the caller adds. Its
+ *            environment is ours without the keys of providers.
  * Ownership: borrows.
  * Threads:   not from a loop: it waits, HOOK_TIMEOUT_MS at most.
  * Errors:    ERR_NOT_FOUND, ERR_DENIED: it cannot be started; ERR_TIMEOUT: killed; ERR_UNAVAILABLE: it ended with
@@ -15,12 +15,14 @@
 #include "common/err.h"
 #include "common/json.h"
 
-enum { HOOK_TIMEOUT_MS = 60000, HOOK_WORDS_MAX = 32 };
+enum { HOOK_TIMEOUT_MS = 60000, HOOK_WORDS_MAX = 32, HOOK_MORE_MAX = 8 };
 
 typedef struct hook_event {
     const char *name;    /* "good", "worse", … */
     const char *message; /* one sentence */
     const json *document;
+    const char *const
+        *more; /* further variables, "CE_RUN=…", HOOK_MORE_MAX at most, NULL-ended; or NULL */
 } hook_event;
 
 /* hook_call: `argv` is NULL-ended; `environment` too, or NULL. */

@@ -23,7 +23,7 @@
 #include "coordinator/crier.h"
 
 static const char *const surroundings[] = {"PATH=/usr/bin:/bin", "ANTHROPIC_API_KEY=sk-secret",
-                                           "CE_HOOK_URL=http://example.org", NULL};
+                                           "CE_RUN=another", "HOOK_URL=http://example.org", NULL};
 
 typedef struct place {
     char folder[64];
@@ -83,17 +83,18 @@ static void facts_are_in_the_environment_and_on_standard_input(void **state)
                                          "CE_STATE=complete\n",
                                          "CE_CODE=0\n",
                                          "CE_DB=x.db\n",
-                                         "CE_TEXT=a \"quoted\" $(line)\nand another\n",
-                                         "CE_HOOK_URL=http://example.org\n"};
+                                         "CE_MESSAGE=a \"quoted\" $(line)\nand another\n",
+                                         "HOOK_URL=http://example.org\n"};
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
         if (!strstr(text, wanted[i]))
             fail_msg("%s is not in\n%s", wanted[i], text);
     }
     assert_null(strstr(text, "sk-secret"));
+    assert_null(strstr(text, "CE_RUN=another"));
     const char *document = strstr(text, "---\n") + 4;
     SCOPED(json_destroy) json *facts = json_parse_tree(document, strlen(document), "facts", NULL);
     assert_non_null(facts);
-    assert_string_equal(json_str(json_get(facts, "text"), ""), word.text);
+    assert_string_equal(json_str(json_get(facts, "message"), ""), word.text);
     assert_string_equal(json_str(json_get(facts, "event"), ""), "finish");
 }
 
@@ -101,13 +102,11 @@ static void words_come_in_order_and_all_before_the_end(void **state)
 {
     (void)state;
     SCOPED(place_fini) place p = place_make();
-    const crier_word words[] = {{.event = CRIER_BUDGET},
-                                {.event = CRIER_FINISH},
-                                {.event = CRIER_GATE},
-                                {.event = CRIER_DEAD_MAN}};
+    const crier_word words[] = {
+        {.event = CRIER_BUDGET}, {.event = CRIER_FINISH}, {.event = CRIER_DEAD_MAN}};
     tell(&p, "echo $CE_EVENT >> $HEARD", words, sizeof words / sizeof words[0]);
     SCOPED(scoped_free) char *text = read_heard(&p);
-    assert_string_equal(text, "budget\nfinish\ngate\ndead_man\n");
+    assert_string_equal(text, "budget\nfinish\ndead_man\n");
 }
 
 /* Nobody waits for a command: telling returns while it stands still, and a full queue drops. */
@@ -145,11 +144,11 @@ static void a_failure_is_logged(void **state)
         SCOPED(scoped_close) int log = memfd_create("log", MFD_CLOEXEC);
         char text[4096] = "";
         log_open("test", LOG_WARN, NULL, log);
-        const crier_word word = {.event = CRIER_GATE};
+        const crier_word word = {.event = CRIER_DEAD_MAN};
         tell(&p, rows[i][0], &word, 1);
         log_open("test", LOG_OFF, NULL, STDERR_FILENO);
         assert_true(pread(log, text, sizeof text - 1, 0) > 0);
-        if (!strstr(text, rows[i][1]) || !strstr(text, "gate"))
+        if (!strstr(text, rows[i][1]) || !strstr(text, "dead_man"))
             fail_msg("%s", text);
     }
 }

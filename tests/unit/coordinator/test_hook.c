@@ -34,7 +34,7 @@ static void it_gets_event_sentence_and_document_but_no_key(void **state)
     err e = {0};
     assert_int_equal(call("test \"$CE_EVENT|$CE_MESSAGE|$KEPT\" = 'worse|a sentence|yes' && "
                           "test -z \"$OPENAI_API_KEY$CE_CREDENTIALS\" && "
-                          "grep -q '\"night\": 7'",
+                          "grep -qx '{\"night\":7}'",
                           &e),
                      0);
 }

@@ -19,7 +19,7 @@
 #include "wire/record.h"
 #include "wire/sock.h"
 
-enum { PATIENCE_MS = 10000, KEPT_MAX = 64 };
+enum { PATIENCE_MS = 60000, KEPT_MAX = 64 };
 
 void must(bool condition, const char *text, const char *file, int line)
 {
