@@ -52,8 +52,7 @@ def change(place, sql):
 def told(place, event):
     """What the hook was told: its first line, its environment, its document."""
     lines = (place.dir / f"told-{event}").read_text().splitlines()
-    at = lines.index("{")
-    return lines[0], lines[1:at], json.loads("\n".join(lines[at:]))
+    return lines[0], lines[1:-1], json.loads(lines[-1])
 
 
 def document(place, name):
