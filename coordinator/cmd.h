@@ -17,6 +17,7 @@
 
 #include "common/cli.h"
 #include "common/err.h"
+#include "common/term.h"
 
 struct json;
 struct store;
@@ -93,6 +94,7 @@ typedef struct cmd_program {
     const char *xdg_data_home;        /* $XDG_DATA_HOME */
     const char *home;                 /* $HOME */
     const char *http_token;           /* $CE_HTTP_TOKEN */
+    term_env term;                    /* $TERM, $NO_COLOR */
     const char *const *environment;   /* all of it, NULL-ended; NULL: none */
 } cmd_program;
 

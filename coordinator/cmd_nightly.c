@@ -106,6 +106,7 @@ static int run_nightly(const cmd_call *call, err *e)
                                    .http = o->http,
                                    .http_token = program->http_token,
                                    .environment = program->environment,
+                                   .term = program->term,
                                    .json = o->json};
     return choose(o, &request, e);
 }

@@ -306,7 +306,7 @@ static int show_live(evaluation *self, err *e)
     if (!self->live)
         return -1;
     progress_say(self->progress, "live page: %s%s", broadcast_url(self->live),
-                 r->http_token ? "login?token=… (the token of CE_HTTP_TOKEN)" : "");
+                 r->http_token ? "login?token=... (the token of CE_HTTP_TOKEN)" : "");
     return 0;
 }
 
@@ -321,8 +321,8 @@ static int open_coord(evaluation *self, err *e)
     self->coord = coord_create(&options, e);
     if (!self->coord)
         return -1;
-    bool terminal = isatty(STDERR_FILENO) == 1;
-    self->progress = progress_create(stderr, terminal, self->run, clock_mono_ms());
+    const term_kind on = term_of(STDERR_FILENO, &self->request->term);
+    self->progress = progress_create(stderr, &on, self->run, clock_mono_ms());
     loop_add_fd(self->coord->events, self->signals, on_signal, self);
     loop_add_timer(self->coord->events, PROGRESS_MS, PROGRESS_MS, on_progress, self);
     progress_say(self->progress, "run %s", self->run->id);

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+#include "common/term.h"
 #include "coordinator/run.h"
 #include "coordinator/settings.h"
 
@@ -49,6 +50,7 @@ typedef struct eval_request {
     const char *http;                 /* where the live page is served; NULL: nowhere */
     const char *http_token;           /* NULL: none */
     const struct crier_options *hook; /* whom to tell of the end; NULL: nobody */
+    term_env term;                    /* how to draw on stderr */
     bool dry_run, yes, json;
     bool quiet;       /* the board is not printed */
     int64_t night;    /* a new run's night (store/night.h); 0: none */

@@ -40,6 +40,7 @@ int main(int argc, char **argv)
         .xdg_data_home = getenv("XDG_DATA_HOME"),
         .home = getenv("HOME"),
         .http_token = http_token,
+        .term = {getenv("TERM"), getenv("NO_COLOR")},
         .environment = (const char *const *)environ,
     };
     int code = cmd_dispatch(&program, argc, argv);

@@ -171,6 +171,7 @@ static int evaluate(night *self, const settings *wanted, const char *resume, boo
                                   .keys = r->keys,
                                   .http = r->http,
                                   .http_token = r->http_token,
+                                  .term = r->term,
                                   .yes = true, /* night_config demands a budget */
                                   .quiet = true,
                                   .night = self->id,

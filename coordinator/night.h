@@ -26,6 +26,7 @@ typedef struct night_request {
     const char *program, *command, *version; /* as in eval_request */
     const char *http, *http_token;
     const char *const *environment;
+    term_env term;
     bool json; /* print night.json instead of a sentence */
 } night_request;
 

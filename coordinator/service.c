@@ -353,8 +353,10 @@ static int read_left(store_tx *tx, void *arg, err *e)
 static void line_of(const service *self, buf *out)
 {
     if (self->active)
-        progress_line(out, self->active, nodes_count(self->coord->nodes),
-                      clock_mono_ms() - self->started_ms, self->done_before);
+        progress_line(out,
+                      &(progress_at){self->active, nodes_count(self->coord->nodes),
+                                     clock_mono_ms() - self->started_ms, self->done_before},
+                      SIZE_MAX);
     else
         buf_puts(out, "begins");
 }

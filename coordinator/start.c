@@ -66,5 +66,6 @@ eval_request start_request(const cmd_call *call, const start_options *self, sett
                           .program = call->argv[0],
                           .command = typed,
                           .version = call->program->version,
+                          .term = call->program->term,
                           .json = self->json};
 }

@@ -67,7 +67,33 @@ static void the_line_says_where_the_run_stands(void **state)
         r->spent_usd = 1.25;
         SCOPED(buf_fini) buf line;
         buf_init(&line, 512);
-        progress_line(&line, r, rows[i].nodes, rows[i].elapsed, 0);
+        progress_line(&line, &(progress_at){r, rows[i].nodes, rows[i].elapsed, 0}, SIZE_MAX);
+        assert_string_equal(buf_text(&line), rows[i].line);
+    }
+}
+
+static void a_narrow_terminal_gets_less(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t width;
+        const char *line;
+    } rows[] = {
+        {200, "[##########..........] 4/8 done, 3 correct, 1 in flight (correctness 1), about 40 s "
+              "left"},
+        {88, "[##########..........] 4/8 done, 3 correct, 1 in flight (correctness 1), about 40 s "
+             "left"},
+        {87, "[##########..........] 4/8 done, 3 correct, 1 in flight, about 40 s left"},
+        {71, "4/8 done, 3 correct, 1 in flight, about 40 s left"},
+        {29, "4/8 done, 3 correct, 1 in ..."},
+        {1, "4"},
+        {0, ""},
+    };
+    SCOPED(run_destroy) run *r = make(8, 4, true);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        SCOPED(buf_fini) buf line;
+        buf_init(&line, 512);
+        progress_line(&line, &(progress_at){r, 1, 40000, 0}, rows[i].width);
         assert_string_equal(buf_text(&line), rows[i].line);
     }
 }
@@ -89,7 +115,7 @@ static void plain_lines_come_when_something_changed_and_not_often(void **state)
     char text[2048];
     SCOPED(scoped_fclose) FILE *sink = tmpfile();
     SCOPED(run_destroy) run *r = make(2, 0, true);
-    progress *self = progress_create(sink, false, r, 0);
+    progress *self = progress_create(sink, &(term_kind){0}, r, 0);
     for (int64_t now = 0; now < 5 * PROGRESS_PLAIN_MS; now += 100)
         progress_show(self, r, 1, now, false);
     assert_int_equal(shown(sink, text, sizeof text), 1); /* nothing changed after the first */
@@ -105,7 +131,7 @@ static void a_terminal_line_is_redrawn_and_left_behind_whole(void **state)
     char text[2048];
     SCOPED(scoped_fclose) FILE *sink = tmpfile();
     SCOPED(run_destroy) run *r = make(2, 0, true);
-    progress *self = progress_create(sink, true, r, 0);
+    progress *self = progress_create(sink, &(term_kind){.redraws = true}, r, 0);
     progress_show(self, r, 1, PROGRESS_TERMINAL_MS, false);
     assert_int_equal(shown(sink, text, sizeof text), 0);
     progress_say(self, "a sentence");
@@ -116,10 +142,26 @@ static void a_terminal_line_is_redrawn_and_left_behind_whole(void **state)
     assert_non_null(strstr(text, "\r\033[Ka sentence\n"));
 }
 
+static void what_a_node_said_is_inert(void **state)
+{
+    (void)state;
+    char text[2048];
+    SCOPED(scoped_fclose) FILE *sink = tmpfile();
+    SCOPED(run_destroy) run *r = make(2, 0, true);
+    progress *self = progress_create(sink, &(term_kind){0}, r, 0);
+    progress_say(self, "the local node %s", "\033[2J\n\xc3\xbc");
+    progress_destroy(&self);
+    assert_int_equal(shown(sink, text, sizeof text), 1);
+    assert_string_equal(text, "the local node ?[2J"
+                              "??\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_line_says_where_the_run_stands),
+        cmocka_unit_test(a_narrow_terminal_gets_less),
+        cmocka_unit_test(what_a_node_said_is_inert),
         cmocka_unit_test(plain_lines_come_when_something_changed_and_not_often),
         cmocka_unit_test(a_terminal_line_is_redrawn_and_left_behind_whole),
     };
