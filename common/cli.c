@@ -116,7 +116,7 @@ static int take_option(walk *w, const char *name, err *e)
         return unknown(w->command, name, size, e);
     if (o->type == CLI_FLAG && equals != NULL)
         return err_set(e, ERR_USAGE, "--%s takes no value", o->name);
-    const char *value = equals == NULL ? NULL : equals + 1;
+    const char *value = equals == NULL ? o->bare : equals + 1;
     if (o->type != CLI_FLAG && value == NULL) {
         if (w->at + 1 >= w->argc)
             return err_set(e, ERR_USAGE, "--%s needs a value (%s)", o->name,
@@ -188,9 +188,10 @@ int cli_parse(const cli_command *command, int argc, char **argv, void *target,
 static void print_option(const cli_option *o, FILE *out)
 {
     char left[NAME_ROOM];
+    const char *value = o->value == NULL ? "TEXT" : o->value;
     int size = o->type == CLI_FLAG ? snprintf(left, sizeof left, "--%s", o->name)
-                                   : snprintf(left, sizeof left, "--%s %s", o->name,
-                                              o->value == NULL ? "TEXT" : o->value);
+               : o->bare != NULL   ? snprintf(left, sizeof left, "--%s[=%s]", o->name, value)
+                                   : snprintf(left, sizeof left, "--%s %s", o->name, value);
     if (size > HELP_COLUMN - 4)
         fprintf(out, "  %s\n%*s%s", left, HELP_COLUMN, "", o->help);
     else

@@ -38,6 +38,7 @@ typedef struct cli_option {
     const char *value; /* placeholder in the help: "N", "FILE"; NULL for a flag */
     const char *help;  /* one line; NULL: understood, but not in the help */
     double min, max;   /* numbers only; both 0 = no bound */
+    const char *bare;  /* its value where none is given; one is then given by `--name=VALUE` only */
 } cli_option;
 
 typedef struct cli_command {

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "common/scoped.h"
+#include "common/xalloc.h"
 #include "store/column.h"
 
 static const column event_columns[] = {
@@ -48,6 +49,40 @@ static const column model_columns[] = {
      NULL},
     {"coalesce(sum(cost_usd), 0.0)", COLUMN_REAL, offsetof(live_model, cost_usd), NULL},
     {"coalesce(sum(latency_ms), 0.0)", COLUMN_REAL, offsetof(live_model, latency_ms), NULL},
+    {0},
+};
+
+static const column task_columns[] = {
+    {"t.id", COLUMN_TEXT, offsetof(live_task, id), NULL},
+    {"t.kind", COLUMN_TEXT, offsetof(live_task, kind), NULL},
+    {"t.problem", COLUMN_TEXT, offsetof(live_task, problem), NULL},
+    {"n.name", COLUMN_TEXT, offsetof(live_task, entrant), NULL},
+    {"t.sample", COLUMN_INT, offsetof(live_task, sample), NULL},
+    {"t.node", COLUMN_TEXT, offsetof(live_task, node), NULL},
+    {"(SELECT s.stage FROM stage_result s WHERE s.task = t.id ORDER BY s.position DESC LIMIT 1)",
+     COLUMN_TEXT, offsetof(live_task, stage), NULL},
+    {"t.error", COLUMN_TEXT, offsetof(live_task, error), NULL},
+    {"l.granted_ms", COLUMN_ID, offsetof(live_task, since_ms), NULL},
+    {"t.leases", COLUMN_INT, offsetof(live_task, leases), NULL},
+    {0},
+};
+
+#define RECENT_EVENTS "e.id > (SELECT coalesce(max(id), 0) - 20000 FROM event)"
+
+static const column node_columns[] = {
+    {"n.name", COLUMN_TEXT, offsetof(live_node, name), NULL},
+    {"n.state", COLUMN_TEXT, offsetof(live_node, state), NULL},
+    {"n.devices", COLUMN_TEXT, offsetof(live_node, devices), NULL},
+    {"n.joined_ms", COLUMN_INT, offsetof(live_node, joined_ms), NULL},
+    {"n.seen_ms", COLUMN_INT, offsetof(live_node, seen_ms), NULL},
+    {"(SELECT count(*) FROM task t WHERE t.run = ?1 AND t.state = 'leased' AND t.node = n.name)",
+     COLUMN_INT, offsetof(live_node, held), NULL},
+    {"s.at_ms", COLUMN_ID, offsetof(live_node, tested_ms), NULL},
+    {"s.failure", COLUMN_TEXT, offsetof(live_node, failure), NULL},
+    {"(SELECT e.kind || coalesce(': ' || e.detail, '') FROM event e WHERE " RECENT_EVENTS
+     " AND e.node = n.name AND e.kind IN ('lost', 'returned', 'node_lost') "
+     "ORDER BY e.id DESC LIMIT 1)",
+     COLUMN_TEXT, offsetof(live_node, fault), NULL},
     {0},
 };
 
@@ -173,5 +208,114 @@ int live_durations_read(store_tx *tx, live_durations *out, err *e)
     out->sum_ms = sqlite3_column_double(s, 1);
     for (int i = 0; i < LIVE_BUCKETS; i++)
         out->below[i] = sqlite3_column_int64(s, 2 + i);
+    return 0;
+}
+
+/* ---- one run ---- */
+
+int live_working(store_tx *tx, char **run, err *e)
+{
+    SCOPED(db_reset)
+    sqlite3_stmt *s = db_prepare(tx,
+                                 "SELECT e.run FROM event e WHERE " RECENT_EVENTS
+                                 " AND e.kind = 'granted' ORDER BY e.id DESC LIMIT 1",
+                                 e);
+    int got = s == NULL ? -1 : db_step(tx, s, e);
+    if (got < 0)
+        return -1;
+    *run = got > 0 ? xstrdup((const char *)sqlite3_column_text(s, 0)) : NULL;
+    return 0;
+}
+
+int live_tally_read(store_tx *tx, const char *run, live_tally *out, err *e)
+{
+    SCOPED(db_reset)
+    sqlite3_stmt *s =
+        db_prepare(tx,
+                   "SELECT sum(state = 'waiting'), sum(state = 'leased'), sum(kind = 'contract'), "
+                   "sum(kind = 'contract' AND state = 'done'), sum(kind = 'synthesize'), "
+                   "sum(kind = 'synthesize' AND state = 'done'), "
+                   "sum(kind = 'synthesize' AND state = 'done' AND outcome = 'ok'), "
+                   "sum(kind = 'synthesize' AND state = 'failed') FROM task WHERE run = ?1",
+                   e);
+    if (s == NULL)
+        return -1;
+    db_text(s, 1, run);
+    if (db_step(tx, s, e) < 0)
+        return -1;
+    int64_t *const into[] = {&out->waiting, &out->leased, &out->contracts, &out->contracts_done,
+                             &out->planned, &out->done,   &out->correct,   &out->failed};
+    for (int i = 0; i < (int)(sizeof into / sizeof into[0]); i++)
+        *into[i] = sqlite3_column_int64(s, i); /* NULL, of no rows, is 0 */
+    return 0;
+}
+
+int live_tasks(store_tx *tx, const char *run, const char *state, live_task_list *out, err *e)
+{
+    _Static_assert(LIVE_TASKS_MAX == 256, "the limit stands in the statement too");
+    column_query query = {
+        .columns = task_columns,
+        .size = sizeof(live_task),
+        .from =
+            "task t LEFT JOIN entrant n ON n.id = t.entrant LEFT JOIN lease l ON l.task = t.id "
+            "AND l.token = t.token WHERE t.run = ?1 AND t.state = ?2 ORDER BY t.rowid LIMIT 256",
+        .parameters = {run, state},
+    };
+    column_rows got;
+    if (column_select(tx, &query, &got, e) < 0)
+        return -1;
+    *out = (live_task_list){got.rows, got.count};
+    return 0;
+}
+
+void live_task_list_fini(live_task_list *self)
+{
+    column_rows_free(task_columns, sizeof(live_task), self->rows, self->count);
+    *self = (live_task_list){0};
+}
+
+int live_nodes(store_tx *tx, const char *run, live_node_list *out, err *e)
+{
+    _Static_assert(LIVE_EVENTS_BACK == 20000, "it stands in the statements too");
+    column_query query = {
+        .columns = node_columns,
+        .size = sizeof(live_node),
+        .from = "node n LEFT JOIN selftest s ON s.id = (SELECT max(x.id) FROM selftest x WHERE "
+                "x.node = n.name) WHERE n.state = 'up' OR n.seen_ms >= (SELECT created_ms FROM run "
+                "WHERE id = ?1) ORDER BY n.state <> 'up', n.name",
+        .parameters = {run},
+    };
+    column_rows got;
+    if (column_select(tx, &query, &got, e) < 0)
+        return -1;
+    *out = (live_node_list){got.rows, got.count};
+    return 0;
+}
+
+void live_node_list_fini(live_node_list *self)
+{
+    column_rows_free(node_columns, sizeof(live_node), self->rows, self->count);
+    *self = (live_node_list){0};
+}
+
+/* The oldest of the results only says since when. */
+int live_pace_read(store_tx *tx, const char *run, live_pace *out, err *e)
+{
+    _Static_assert(LIVE_PACE_MAX == 64, "one more stands in the statement");
+    SCOPED(db_reset)
+    sqlite3_stmt *s = db_prepare(
+        tx,
+        "SELECT count(*) - 1, min(at_ms) FROM (SELECT e.at_ms AS at_ms FROM event e JOIN task t ON "
+        "t.id = e.task WHERE e.run = ?1 AND e.kind = 'done' AND t.kind = 'synthesize' "
+        "ORDER BY e.id DESC LIMIT 65)",
+        e);
+    if (s == NULL)
+        return -1;
+    db_text(s, 1, run);
+    if (db_step(tx, s, e) < 0)
+        return -1;
+    *out = (live_pace){sqlite3_column_int64(s, 0), sqlite3_column_int64(s, 1)};
+    if (out->results < 0)
+        out->results = 0;
     return 0;
 }

@@ -1,7 +1,8 @@
-/* live - what a page or a scrape asks of the database while runs go on
+/* live - what a page, a scrape or a screen asks of the database while runs go on
  *
- * Purpose:   events after a known one, each with the task it is about; and totals over everything
- *            stored, small whatever the size of the runs: rows are grouped by what may label a metric.
+ * Purpose:   events after a known one, each with the task it is about; totals over everything
+ *            stored, small whatever the size of the runs: rows are grouped by what may label a metric; and
+ *            what is going on in one run, for who looks at it again and again.
  * Ownership: reading gives text that the list owns (*_fini).
  * Threads:   inside a job (store.h); with STORE_READ one consistent snapshot.
  * Errors:    as the database says.
@@ -84,5 +85,66 @@ int live_durations_read(store_tx *tx, live_durations *out, err *e);
 
 /* live_last_complete: when the newest complete run was finished, Unix ms; 0: none was. */
 int live_last_complete(store_tx *tx, int64_t *finished_ms, err *e);
+
+/* ---- one run ---- */
+
+enum {
+    LIVE_TASKS_MAX = 256,    /* tasks that are read; more are only counted */
+    LIVE_PACE_MAX = 64,      /* results that the pace comes from */
+    LIVE_EVENTS_BACK = 20000 /* how far back a node's newest fault is looked for */
+};
+
+/* live_working is the run that a task was handed out of last, in fresh memory; NULL: there is none. */
+int live_working(store_tx *tx, char **run, err *e);
+
+/* How many of a run's tasks, of both kinds where none is said. */
+typedef struct live_tally {
+    int64_t waiting, leased;
+    int64_t contracts, contracts_done;
+    int64_t planned, done, correct, failed; /* of kind synthesize; failed: given up */
+} live_tally;
+int live_tally_read(store_tx *tx, const char *run, live_tally *out, err *e);
+
+/* A task that is not over. NULL: does not apply. */
+typedef struct live_task {
+    const char *id, *kind, *problem;
+    const char *entrant; /* NULL: a contract check */
+    int64_t sample;
+    const char *node;  /* newest holder */
+    const char *stage; /* newest finished stage */
+    const char *error; /* newest harness error */
+    int64_t since_ms;  /* when its newest lease was granted; 0: never */
+    int64_t leases;
+} live_task;
+typedef struct live_task_list {
+    live_task *rows;
+    size_t count;
+} live_task_list;
+/* live_tasks reads up to LIVE_TASKS_MAX tasks of that state ("waiting", "leased"), oldest first. */
+int live_tasks(store_tx *tx, const char *run, const char *state, live_task_list *out, err *e);
+void live_task_list_fini(live_task_list *self);
+
+/* A node that is up, or was when the run had begun. NULL and 0: not known. */
+typedef struct live_node {
+    const char *name, *state; /* up, lost, left */
+    const char *devices;      /* JSON: its lanes */
+    int64_t joined_ms, seen_ms;
+    int64_t held;        /* tasks of the run that it has */
+    int64_t tested_ms;   /* its newest self-test */
+    const char *failure; /* what that said no to */
+    const char *fault;   /* its newest lost or returned task or loss: "lost: …" */
+} live_node;
+typedef struct live_node_list {
+    live_node *rows;
+    size_t count;
+} live_node_list;
+int live_nodes(store_tx *tx, const char *run, live_node_list *out, err *e);
+void live_node_list_fini(live_node_list *self);
+
+/* The newest results of a run: so many came since then. */
+typedef struct live_pace {
+    int64_t results, since_ms;
+} live_pace;
+int live_pace_read(store_tx *tx, const char *run, live_pace *out, err *e);
 
 #endif

@@ -84,3 +84,11 @@ void owner_release(int *fd)
 {
     scoped_close(fd);
 }
+
+bool owner_is_there(const char *path)
+{
+    SCOPED(scoped_free) char *file = xasprintf("%s.lock", path);
+    SCOPED(scoped_close) int fd = open(file, O_RDONLY | O_CLOEXEC);
+    long pid = fd < 0 ? 0 : read_pid(fd);
+    return pid > 0 && !is_gone(pid);
+}

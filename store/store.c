@@ -390,3 +390,8 @@ const char *store_path(const store *self)
 {
     return self->path;
 }
+
+bool store_owned(const store *self)
+{
+    return owner_is_there(self->path);
+}

@@ -40,19 +40,21 @@ typedef struct settings {
 } settings;
 
 static const cli_option options[] = {
-    {"fd", CLI_INT, offsetof(settings, fd), "N", "descriptor of the socket to the node", 0,
-     1 << 20},
-    {"nvrtc", CLI_STR, offsetof(settings, nvrtc), "FILE", "this libnvrtc and no other", 0, 0},
+    {"fd", CLI_INT, offsetof(settings, fd), "N", "descriptor of the socket to the node", 0, 1 << 20,
+     NULL},
+    {"nvrtc", CLI_STR, offsetof(settings, nvrtc), "FILE", "this libnvrtc and no other", 0, 0, NULL},
     {"library-dir", CLI_LIST, offsetof(settings, library_dirs), "DIR",
-     "look for libnvrtc here too (repeatable)", 0, 0},
-    {"include", CLI_LIST, offsetof(settings, includes), "DIR", "CUDA headers (repeatable)", 0, 0},
+     "look for libnvrtc here too (repeatable)", 0, 0, NULL},
+    {"include", CLI_LIST, offsetof(settings, includes), "DIR", "CUDA headers (repeatable)", 0, 0,
+     NULL},
     {"max-major", CLI_INT, offsetof(settings, max_major), "N", "the driver's CUDA major version", 0,
-     1000},
-    {"key", CLI_FLAG, offsetof(settings, key), NULL, "hash the headers and say the key", 0, 0},
+     1000, NULL},
+    {"key", CLI_FLAG, offsetof(settings, key), NULL, "hash the headers and say the key", 0, 0,
+     NULL},
     {"unsafe-compile", CLI_FLAG, offsetof(settings, unsafe), NULL,
-     "compile even where this host offers no sandbox", 0, 0},
+     "compile even where this host offers no sandbox", 0, 0, NULL},
     {"probe", CLI_FLAG, offsetof(settings, probe), NULL,
-     "say what there is to compile with as JSON and exit", 0, 0},
+     "say what there is to compile with as JSON and exit", 0, 0, NULL},
     {0}};
 
 static const cli_command command = {.name = "",

@@ -25,15 +25,18 @@ typedef struct settings {
 } settings;
 
 static const cli_option options[] = {
-    {"device", CLI_STR, offsetof(settings, device), "DEVICE", "cuda:N, emu or fake", 0, 0},
-    {"fake", CLI_STR, offsetof(settings, fake), "FILE", "what the fake device answers", 0, 0},
-    {"problem", CLI_STR, offsetof(settings, problem), "ID", "whose entry of the script", 0, 0},
-    {"fd", CLI_INT, offsetof(settings, fd), "N", "the connected socket", 3, 1023},
+    {"device", CLI_STR, offsetof(settings, device), "DEVICE", "cuda:N, emu or fake", 0, 0, NULL},
+    {"fake", CLI_STR, offsetof(settings, fake), "FILE", "what the fake device answers", 0, 0, NULL},
+    {"problem", CLI_STR, offsetof(settings, problem), "ID", "whose entry of the script", 0, 0,
+     NULL},
+    {"fd", CLI_INT, offsetof(settings, fd), "N", "the connected socket", 3, 1023, NULL},
     {"exact", CLI_FLAG, offsetof(settings, exact), NULL,
-     "run under a tool that looks on: memory of exact sizes, no kernel but the candidate's", 0, 0},
-    {"probe", CLI_FLAG, offsetof(settings, probe), NULL, "list the devices as JSON and exit", 0, 0},
+     "run under a tool that looks on: memory of exact sizes, no kernel but the candidate's", 0, 0,
+     NULL},
+    {"probe", CLI_FLAG, offsetof(settings, probe), NULL, "list the devices as JSON and exit", 0, 0,
+     NULL},
     {"profiler", CLI_FLAG, offsetof(settings, profiler), NULL,
-     "say where CUPTI is as JSON and exit", 0, 0},
+     "say where CUPTI is as JSON and exit", 0, 0, NULL},
     {0},
 };
 

@@ -745,9 +745,9 @@ static char *beside(const char *given)
 }
 
 static const cli_option options[] = {
-    {"binary", CLI_STR, offsetof(settings, binary), "FILE", "ce-runner", 0, 0},
-    {"device", CLI_STR, offsetof(settings, device), "DEVICE", "default cuda:0", 0, 0},
-    {"out", CLI_STR, offsetof(settings, out), "FILE", "write a Markdown table", 0, 0},
+    {"binary", CLI_STR, offsetof(settings, binary), "FILE", "ce-runner", 0, 0, NULL},
+    {"device", CLI_STR, offsetof(settings, device), "DEVICE", "default cuda:0", 0, 0, NULL},
+    {"out", CLI_STR, offsetof(settings, out), "FILE", "write a Markdown table", 0, 0, NULL},
     {0},
 };
 

@@ -20,18 +20,21 @@ typedef struct target {
     bool yes;
     const char *suite;
     int64_t samples;
-    double budget;
+    double budget, watch;
     cli_list models;
 } target;
 
 static const cli_option options[] = {
-    {"yes", CLI_FLAG, offsetof(target, yes), NULL, "do not ask", 0, 0},
-    {"suite", CLI_STR, offsetof(target, suite), "S", "what to run", 0, 0},
-    {"samples", CLI_INT, offsetof(target, samples), "N", "attempts a problem", 1, 100},
-    {"budget-usd", CLI_REAL, offsetof(target, budget), "X", "stop before spending more", 0, 1000},
-    {"model-id-with-a-long-name", CLI_LIST, offsetof(target, models), "P:M", "who competes", 0, 0},
-    {"model-id", CLI_LIST, offsetof(target, models), "P:M", "who competes", 0, 0},
-    {NULL, CLI_FLAG, 0, NULL, NULL, 0, 0},
+    {"yes", CLI_FLAG, offsetof(target, yes), NULL, "do not ask", 0, 0, NULL},
+    {"suite", CLI_STR, offsetof(target, suite), "S", "what to run", 0, 0, NULL},
+    {"samples", CLI_INT, offsetof(target, samples), "N", "attempts a problem", 1, 100, NULL},
+    {"budget-usd", CLI_REAL, offsetof(target, budget), "X", "stop before spending more", 0, 1000,
+     NULL},
+    {"model-id-with-a-long-name", CLI_LIST, offsetof(target, models), "P:M", "who competes", 0, 0,
+     NULL},
+    {"model-id", CLI_LIST, offsetof(target, models), "P:M", "who competes", 0, 0, NULL},
+    {"watch", CLI_REAL, offsetof(target, watch), "SECONDS", "again and again", 0.1, 60, "1"},
+    {NULL, CLI_FLAG, 0, NULL, NULL, 0, 0, NULL},
 };
 
 static const cli_command command = {
@@ -112,6 +115,21 @@ static void double_dash_ends_the_options(void **state)
     assert_string_equal(a.t.suite, "--yes");
     assert_int_equal(parse(&command, "--suite=", &a), 0);
     assert_string_equal(a.t.suite, "");
+}
+
+static void a_value_may_be_left_out_where_the_table_has_one(void **state)
+{
+    (void)state;
+    answer a;
+    assert_int_equal(parse(&command, "", &a), 0);
+    assert_true(a.t.watch == 0);
+    assert_int_equal(parse(&command, "--watch 5", &a), 0); /* 5 is an argument */
+    assert_true(a.t.watch == 1 && a.count == 1);
+    assert_string_equal(a.arguments[0], "5");
+    assert_int_equal(parse(&command, "--watch=5", &a), 0);
+    assert_true(a.t.watch == 5 && a.count == 0);
+    assert_int_equal(parse(&command, "--watch=0", &a), -1);
+    assert_string_equal(a.e.text, "--watch 0 is outside 0.1..60");
 }
 
 static void mistakes_are_explained(void **state)
@@ -200,6 +218,7 @@ static void help_shows_the_whole_table(void **state)
                               "  --model-id-with-a-long-name P:M\n"
                               "                          who competes (repeatable)\n"
                               "  --model-id P:M          who competes (repeatable)\n"
+                              "  --watch[=SECONDS]       again and again (0.1..60)\n"
                               "  --help                  show this help\n"
                               "\nExamples:\n  ce eval --suite internal\n  ce eval latest\n");
 }
@@ -222,6 +241,7 @@ int main(void)
         cmocka_unit_test(every_type_is_stored_in_both_spellings),
         cmocka_unit_test(absent_options_keep_their_defaults),
         cmocka_unit_test(double_dash_ends_the_options),
+        cmocka_unit_test(a_value_may_be_left_out_where_the_table_has_one),
         cmocka_unit_test(mistakes_are_explained),
         cmocka_unit_test(a_list_has_an_end),
         cmocka_unit_test(help_wins_over_every_mistake),

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/scoped.h"
@@ -177,6 +178,114 @@ static void durations_fall_into_every_bucket_that_holds_them(void **state)
     assert_true(d.sum_ms == 4000100.0 && last == 9000);
 }
 
+/* ---- one run ---- */
+
+typedef struct run_view {
+    char *working;
+    live_tally tally;
+    live_task_list running, waiting;
+    live_node_list nodes;
+    live_pace pace;
+} run_view;
+
+static int read_run(store_tx *tx, void *arg, err *e)
+{
+    run_view *v = arg;
+    return live_working(tx, &v->working, e) < 0 || live_tally_read(tx, "run1", &v->tally, e) < 0 ||
+                   live_tasks(tx, "run1", "leased", &v->running, e) < 0 ||
+                   live_tasks(tx, "run1", "waiting", &v->waiting, e) < 0 ||
+                   live_nodes(tx, "run1", &v->nodes, e) < 0 ||
+                   live_pace_read(tx, "run1", &v->pace, e) < 0
+               ? -1
+               : 0;
+}
+
+static void run_view_fini(run_view *v)
+{
+    free(v->working);
+    live_task_list_fini(&v->running);
+    live_task_list_fini(&v->waiting);
+    live_node_list_fini(&v->nodes);
+}
+
+static void nothing_of_a_run_that_has_not_begun(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    SCOPED(run_view_fini) run_view none = {0};
+    fixture_do(f, read_run, &none); /* not even the run */
+    assert_null(none.working);
+    assert_int_equal(none.tally.planned, 0);
+    SCOPED(run_view_fini) run_view v = {0};
+    fixture_seed(f);
+    fixture_do(f, read_run, &v);
+    assert_null(v.working);
+    assert_int_equal(v.tally.planned, 2);
+    assert_int_equal(v.tally.waiting, 2);
+    assert_int_equal(v.running.count, 0);
+    assert_int_equal(v.waiting.count, 2);
+    assert_string_equal(v.waiting.rows[0].problem, "add");
+    assert_string_equal(v.waiting.rows[0].entrant, "gold");
+    assert_int_equal(v.waiting.rows[0].since_ms, 0);
+    assert_int_equal(v.nodes.count, 0);
+    assert_int_equal(v.pace.results, 0);
+}
+
+static void a_run_at_work_is_seen_with_its_nodes(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fixture_seed(f);
+    fixture_exec(
+        f, "INSERT INTO node (name, instance, devices, software, joined_ms, seen_ms, state) VALUES "
+           "('b', 'i', '[]', '{}', 900, 900, 'up'), ('a', 'i', '[1]', '{}', 2000, 2500, 'lost'), "
+           "('old', 'i', '[]', '{}', 100, 500, 'left'), ('node-a', 'i', '[]', '{}', 3000, 3000, "
+           "'up')");
+    fixture_exec(
+        f, "INSERT INTO event (at_ms, node, kind, detail) VALUES (2400, 'a', 'returned', 'x'), "
+           "(2500, 'a', 'node_lost', NULL)");
+    fixture_exec(
+        f,
+        "INSERT INTO selftest (at_ms, node, device_uuid, device, device_kind, driver, torch, "
+        "version, "
+        "protocol, quick, passed, failure, wall_s) VALUES (1, 'b', 'u', 'd', 'cuda', '1', '2', "
+        "'3', "
+        "'p', 1, 1, NULL, 1.0), (2, 'b', 'u', 'd', 'cuda', '1', '2', '3', 'p', 1, 0, 'slow', 1.0)");
+    fixture_do(f, grant, NULL);
+    SCOPED(run_view_fini) run_view v = {0};
+    fixture_do(f, read_run, &v);
+    assert_string_equal(v.working, "run1");
+    assert_int_equal(v.tally.leased, 1);
+    assert_int_equal(v.running.count, 1);
+    assert_string_equal(v.running.rows[0].problem, "sum");
+    assert_string_equal(v.running.rows[0].node, "node-a");
+    assert_int_equal(v.running.rows[0].since_ms, 5000);
+    assert_int_equal(v.running.rows[0].leases, 1);
+    assert_int_equal(v.waiting.count, 1);
+    assert_int_equal(v.nodes.count, 3); /* `old` was gone before the run began */
+    assert_string_equal(v.nodes.rows[0].name, "b");
+    assert_string_equal(v.nodes.rows[0].failure, "slow");
+    assert_int_equal(v.nodes.rows[0].tested_ms, 2);
+    assert_int_equal(v.nodes.rows[1].held, 1);
+    assert_string_equal(v.nodes.rows[2].state, "lost");
+    assert_string_equal(v.nodes.rows[2].fault, "node_lost");
+    assert_int_equal(v.nodes.rows[2].tested_ms, 0);
+}
+
+static void the_pace_is_that_of_the_newest_results(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    fixture_seed(f);
+    fixture_exec(f, "INSERT INTO event (at_ms, run, task, kind) WITH RECURSIVE n(i) AS (SELECT 1 "
+                    "UNION ALL SELECT "
+                    "i + 1 FROM n WHERE i < 100) SELECT i * 10, 'run1', 'task1', 'done' FROM n");
+    SCOPED(run_view_fini) run_view v = {0};
+    fixture_do(f, read_run, &v);
+    assert_int_equal(v.pace.results, LIVE_PACE_MAX);
+    assert_int_equal(v.pace.since_ms, (100 - LIVE_PACE_MAX) * 10);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -185,6 +294,9 @@ int main(void)
         cmocka_unit_test(totals_are_grouped_by_what_labels_them),
         cmocka_unit_test(an_unknown_cost_is_counted_and_not_summed),
         cmocka_unit_test(durations_fall_into_every_bucket_that_holds_them),
+        cmocka_unit_test(nothing_of_a_run_that_has_not_begun),
+        cmocka_unit_test(a_run_at_work_is_seen_with_its_nodes),
+        cmocka_unit_test(the_pace_is_that_of_the_newest_results),
     };
     return cmocka_run_group_tests_name("live", tests, NULL, NULL);
 }

@@ -68,6 +68,26 @@ static void a_killed_owner_leaves_no_lock_behind(void **state)
     fixture_reopen(f);
 }
 
+static void an_owner_is_there_until_its_process_has_ended(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    SCOPED(scoped_free) char *path = xasprintf("%s/other", f->folder);
+    assert_false(owner_is_there(path)); /* nobody ever was */
+    pid_t child = fork();
+    if (child == 0) {
+        if (owner_take(path, NULL) < 0)
+            _exit(1);
+        pause();
+    }
+    while (!owner_is_there(path))
+        usleep(1000);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    assert_false(owner_is_there(path));
+    assert_true(store_owned(f->db)); /* by this process */
+}
+
 static void a_lock_can_be_taken_again_after_release(void **state)
 {
     (void)state;
@@ -119,6 +139,7 @@ int main(void)
         cmocka_unit_test(a_second_owner_is_told_the_first_ones_pid),
         cmocka_unit_test(a_killed_owner_leaves_no_lock_behind),
         cmocka_unit_test(a_killed_owners_child_is_waited_for),
+        cmocka_unit_test(an_owner_is_there_until_its_process_has_ended),
         cmocka_unit_test(a_lock_can_be_taken_again_after_release),
     };
     return cmocka_run_group_tests_name("owner", tests, NULL, NULL);
