@@ -1,6 +1,8 @@
 /* watch - read, draw, wait for time, keys and signals
  *
- * A watcher of a large run must not become its load: it rests at least REST times as long as reading took.
+ * Reading a large run takes seconds, so each reading has a thread of its own, which the loop hears of by an
+ * eventfd; keys, signals and a new size are answered meanwhile, and who leaves interrupts it. A watcher must
+ * not become a run's load: it rests at least REST times as long as reading took.
  *
  * SPDX-License-Identifier: MIT */
 #include "coordinator/watch.h"
@@ -12,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -21,7 +24,7 @@
 #include "coordinator/cmd.h"
 #include "reports/screen.h"
 
-enum { FRAME_MAX = 1024 * 1024, REST = 4 };
+enum { FRAME_MAX = 1024 * 1024, REST = 4, AGAIN_MS = 50, FOREVER = -1 };
 
 typedef enum turn { GO_ON, DRAW_AGAIN, STOP } turn;
 
@@ -33,7 +36,15 @@ typedef struct watch {
     bool keys; /* `in` still gives some */
     sigset_t before;
     moment now;
-    char *said; /* the newest plain line */
+    bool known;   /* now has been read */
+    bool reading; /* a thread is; the next five are its until `done` says so */
+    pthread_t thread;
+    int done;
+    moment fresh;
+    int result;
+    err error;
+    int64_t began_ms, next_ms; /* when a reading did, when one shall; monotonic */
+    char *said;                /* the newest plain line */
     int code;
 } watch;
 
@@ -124,45 +135,98 @@ static void take_keys(watch *self, turn *then)
         *then = STOP;
 }
 
-/* Waits until that time, a key or a signal. */
-static int wait_until(watch *self, int64_t until_ms, turn *then, err *e)
+/* ---- reading ---- */
+
+static void *read_fresh(void *arg)
 {
-    *then = GO_ON;
-    while (*then == GO_ON) {
-        const int64_t left = until_ms - clock_mono_ms();
-        struct pollfd ready[] = {{.fd = self->signals, .events = POLLIN},
-                                 {.fd = self->keys ? self->of->in : -1, .events = POLLIN}};
-        if (left <= 0)
-            return 0;
-        if (poll(ready, 2, (int)left) < 0 && errno != EINTR)
-            return err_errno(e, errno, "wait for keys and signals");
-        if (ready[0].revents && take_signal(self, then, e) < 0)
-            return -1;
-        if (*then == GO_ON && ready[1].revents)
-            take_keys(self, then);
+    watch *self = arg;
+    const uint64_t one = 1;
+    self->result =
+        moment_read(self->of->db, self->of->run, clock_wall_ms(), &self->fresh, &self->error);
+    while (write(self->done, &one, sizeof one) < 0 && errno == EINTR) {
     }
+    return NULL;
+}
+
+static int start_reading(watch *self, err *e)
+{
+    self->began_ms = clock_mono_ms();
+    int rc = pthread_create(&self->thread, NULL, read_fresh, self);
+    self->reading = rc == 0;
+    return rc == 0 ? 0 : err_errno(e, rc, "start a thread that reads");
+}
+
+static int open_screen(watch *self, err *e)
+{
+    self->kind = term_of(self->of->out, &self->of->env);
+    if (!self->kind.redraws)
+        return 0;
+    self->screen = term_open(self->of->in, self->of->out, e);
+    self->keys = isatty(self->of->in) == 1;
+    return self->screen ? 0 : -1;
+}
+
+/* The screen is opened when there is something to show: until then errors are plain text. */
+static int take_fresh(watch *self, err *e)
+{
+    uint64_t count;
+    (void)!read(self->done, &count, sizeof count);
+    pthread_join(self->thread, NULL);
+    self->reading = false;
+    if (self->result < 0) {
+        *e = self->error;
+        return -1;
+    }
+    moment_fini(&self->now);
+    self->now = self->fresh;
+    const int64_t took = clock_mono_ms() - self->began_ms;
+    self->next_ms =
+        self->began_ms + (self->of->every_ms > REST * took ? self->of->every_ms : REST * took);
+    if (!self->known && open_screen(self, e) < 0)
+        return -1;
+    self->known = true;
     return 0;
+}
+
+/* A reading that nobody waits for any more. It may not have begun when it is first interrupted. */
+static void drop_reading(watch *self)
+{
+    struct pollfd done = {.fd = self->done, .events = POLLIN};
+    if (!self->reading)
+        return;
+    while (poll(&done, 1, AGAIN_MS) <= 0)
+        store_interrupt(self->of->db);
+    pthread_join(self->thread, NULL);
+    self->reading = false;
+    if (self->result == 0)
+        moment_fini(&self->fresh);
 }
 
 /* ---- the loop ---- */
 
-static int read_now(watch *self, err *e)
+static int pause_of(const watch *self)
 {
-    moment fresh;
-    if (moment_read(self->of->db, self->of->run, clock_wall_ms(), &fresh, e) < 0)
-        return -1;
-    moment_fini(&self->now);
-    self->now = fresh;
-    return 0;
+    const int64_t left = self->next_ms - clock_mono_ms();
+    return self->reading ? FOREVER : left > 0 ? (int)left : 0;
 }
 
-/* Shows what is now until it is time to read again. */
-static int rest(watch *self, int64_t until_ms, turn *then, err *e)
+/* Waits for whatever comes first, and takes it. */
+static int step(watch *self, turn *then, err *e)
 {
-    do {
-        if (show(self, e) < 0 || wait_until(self, until_ms, then, e) < 0)
-            return -1;
-    } while (*then == DRAW_AGAIN);
+    struct pollfd ready[] = {{.fd = self->signals, .events = POLLIN},
+                             {.fd = self->keys ? self->of->in : -1, .events = POLLIN},
+                             {.fd = self->done, .events = POLLIN}};
+    *then = GO_ON;
+    if (poll(ready, 3, pause_of(self)) < 0 && errno != EINTR)
+        return err_errno(e, errno, "wait for keys and signals");
+    if (ready[0].revents && take_signal(self, then, e) < 0)
+        return -1;
+    if (*then == GO_ON && ready[1].revents)
+        take_keys(self, then);
+    if (*then != STOP && ready[2].revents) {
+        *then = DRAW_AGAIN;
+        return take_fresh(self, e);
+    }
     return 0;
 }
 
@@ -170,14 +234,13 @@ static int follow(watch *self, err *e)
 {
     turn then = GO_ON;
     while (then != STOP) {
-        const int64_t began = clock_mono_ms();
-        if (read_now(self, e) < 0)
+        if (!self->reading && pause_of(self) == 0 && start_reading(self, e) < 0)
             return -1;
-        if (self->of->run && moment_over(&self->now))
+        if (step(self, &then, e) < 0)
+            return -1;
+        if (self->known && self->of->run && moment_over(&self->now))
             return 0;
-        const int64_t took = clock_mono_ms() - began;
-        const int64_t every = self->of->every_ms > REST * took ? self->of->every_ms : REST * took;
-        if (rest(self, began + every, &then, e) < 0)
+        if (then == DRAW_AGAIN && self->known && show(self, e) < 0)
             return -1;
     }
     return 0;
@@ -194,23 +257,16 @@ static int open_signals(watch *self, err *e)
         sigaddset(&set, numbers[i]);
     pthread_sigmask(SIG_BLOCK, &set, &self->before);
     self->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    return self->signals >= 0 ? 0 : err_errno(e, errno, "watch for signals");
-}
-
-static int open_screen(watch *self, err *e)
-{
-    self->kind = term_of(self->of->out, &self->of->env);
-    if (!self->kind.redraws)
-        return 0;
-    self->screen = term_open(self->of->in, self->of->out, e);
-    self->keys = isatty(self->of->in) == 1;
-    return self->screen ? 0 : -1;
+    self->done = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    return self->signals >= 0 && self->done >= 0 ? 0 : err_errno(e, errno, "watch for signals");
 }
 
 static void watch_fini(watch *self)
 {
-    term_close(&self->screen);
+    term_close(&self->screen); /* first: the terminal is not kept waiting for a reading */
+    drop_reading(self);
     scoped_close(&self->signals);
+    scoped_close(&self->done);
     moment_fini(&self->now);
     free(self->said);
     pthread_sigmask(SIG_SETMASK, &self->before, NULL);
@@ -220,14 +276,14 @@ static void watch_fini(watch *self)
 static int conclude(watch *self, err *e)
 {
     term_close(&self->screen);
-    return self->of->run && moment_over(&self->now) ? say(self, e) : 0;
+    return self->known && self->of->run && moment_over(&self->now) ? say(self, e) : 0;
 }
 
 int watch_run(const watch_request *request, err *e)
 {
-    SCOPED(watch_fini) watch self = {.of = request, .signals = -1, .code = CMD_EXIT_COMPLETE};
-    if (open_signals(&self, e) < 0 || read_now(&self, e) < 0 || open_screen(&self, e) < 0 ||
-        follow(&self, e) < 0 || conclude(&self, e) < 0)
+    SCOPED(watch_fini)
+    watch self = {.of = request, .signals = -1, .done = -1, .code = CMD_EXIT_COMPLETE};
+    if (open_signals(&self, e) < 0 || follow(&self, e) < 0 || conclude(&self, e) < 0)
         return -1;
     return self.code;
 }

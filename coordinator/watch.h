@@ -4,7 +4,7 @@
  *            that the terminal has now; elsewhere each change is one plain line. Only the database is read: no
  *            coordinator hears of it, and one that dies and comes back is waited for.
  * Ownership: borrows the request.
- * Threads:   one; blocks SIGINT, SIGTERM, SIGHUP, SIGTSTP and SIGWINCH in it, before it returns they are as they were.
+ * Threads:   one owner, and one that reads; blocks SIGINT, SIGTERM, SIGHUP, SIGTSTP and SIGWINCH in it, before it returns they are as they were.
  * Errors:    as the store and the terminal say. The terminal is left as it was found, however it ends.
  *
  * SPDX-License-Identifier: MIT */

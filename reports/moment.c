@@ -26,13 +26,19 @@ static int read_spend(store_tx *tx, moment *m, err *e)
     return 0;
 }
 
+/* Tasks that wait are looked for among all of the run: not where none does. */
+static int read_tasks(store_tx *tx, moment *m, err *e)
+{
+    if (live_running(tx, m->run.id, &m->running, e) < 0)
+        return -1;
+    return m->tally.waiting > 0 ? live_waiting(tx, m->run.id, &m->waiting, e) : 0;
+}
+
 static int read_rest(store_tx *tx, moment *m, err *e)
 {
     const char *run = m->run.id;
     return live_tally_read(tx, run, &m->tally, e) < 0 || read_spend(tx, m, e) < 0 ||
-                   live_pace_read(tx, run, &m->pace, e) < 0 ||
-                   live_tasks(tx, run, "leased", &m->running, e) < 0 ||
-                   live_tasks(tx, run, "waiting", &m->waiting, e) < 0 ||
+                   live_pace_read(tx, run, &m->pace, e) < 0 || read_tasks(tx, m, e) < 0 ||
                    live_nodes(tx, run, &m->nodes, e) < 0
                ? -1
                : 0;

@@ -75,7 +75,8 @@ static const column node_columns[] = {
     {"n.devices", COLUMN_TEXT, offsetof(live_node, devices), NULL},
     {"n.joined_ms", COLUMN_INT, offsetof(live_node, joined_ms), NULL},
     {"n.seen_ms", COLUMN_INT, offsetof(live_node, seen_ms), NULL},
-    {"(SELECT count(*) FROM task t WHERE t.run = ?1 AND t.state = 'leased' AND t.node = n.name)",
+    {"(SELECT count(*) FROM task t WHERE t.run = ?1 AND t.state = 'leased' "
+     "AND t.node = n.name)",
      COLUMN_INT, offsetof(live_node, held), NULL},
     {"s.at_ms", COLUMN_ID, offsetof(live_node, tested_ms), NULL},
     {"s.failure", COLUMN_TEXT, offsetof(live_node, failure), NULL},
@@ -250,22 +251,31 @@ int live_tally_read(store_tx *tx, const char *run, live_tally *out, err *e)
     return 0;
 }
 
-int live_tasks(store_tx *tx, const char *run, const char *state, live_task_list *out, err *e)
+/* The state is a literal: only then does the index of leased tasks serve. */
+#define TASKS_OF(state)                                                                      \
+    "task t LEFT JOIN entrant n ON n.id = t.entrant LEFT JOIN lease l ON l.task = t.id AND " \
+    "l.token = t.token WHERE t.run = ?1 AND t.state = '" state "' ORDER BY t.rowid LIMIT 256"
+
+static int read_tasks(store_tx *tx, const char *from, const char *run, live_task_list *out, err *e)
 {
-    _Static_assert(LIVE_TASKS_MAX == 256, "the limit stands in the statement too");
+    _Static_assert(LIVE_TASKS_MAX == 256, "the limit stands in the statements too");
     column_query query = {
-        .columns = task_columns,
-        .size = sizeof(live_task),
-        .from =
-            "task t LEFT JOIN entrant n ON n.id = t.entrant LEFT JOIN lease l ON l.task = t.id "
-            "AND l.token = t.token WHERE t.run = ?1 AND t.state = ?2 ORDER BY t.rowid LIMIT 256",
-        .parameters = {run, state},
-    };
+        .columns = task_columns, .size = sizeof(live_task), .from = from, .parameters = {run}};
     column_rows got;
     if (column_select(tx, &query, &got, e) < 0)
         return -1;
     *out = (live_task_list){got.rows, got.count};
     return 0;
+}
+
+int live_running(store_tx *tx, const char *run, live_task_list *out, err *e)
+{
+    return read_tasks(tx, TASKS_OF("leased"), run, out, e);
+}
+
+int live_waiting(store_tx *tx, const char *run, live_task_list *out, err *e)
+{
+    return read_tasks(tx, TASKS_OF("waiting"), run, out, e);
 }
 
 void live_task_list_fini(live_task_list *self)

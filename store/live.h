@@ -120,8 +120,9 @@ typedef struct live_task_list {
     live_task *rows;
     size_t count;
 } live_task_list;
-/* live_tasks reads up to LIVE_TASKS_MAX tasks of that state ("waiting", "leased"), oldest first. */
-int live_tasks(store_tx *tx, const char *run, const char *state, live_task_list *out, err *e);
+/* live_running and live_waiting read up to LIVE_TASKS_MAX tasks that are leased, and that wait, oldest first. */
+int live_running(store_tx *tx, const char *run, live_task_list *out, err *e);
+int live_waiting(store_tx *tx, const char *run, live_task_list *out, err *e);
 void live_task_list_fini(live_task_list *self);
 
 /* A node that is up, or was when the run had begun. NULL and 0: not known. */

@@ -274,6 +274,12 @@ int store_run(store *self, store_fn *fn, void *arg, err *e)
     return self->mode == STORE_READ ? run_reading(self, fn, arg, e) : run_queued(self, fn, arg, e);
 }
 
+void store_interrupt(store *self)
+{
+    if (self->mode == STORE_READ)
+        sqlite3_interrupt(self->tx.db); /* may be called while another thread is in it */
+}
+
 /* ---- opening ---- */
 
 static int make_folder(const char *path, err *e)

@@ -50,6 +50,9 @@ bool store_owned(const store *self);
 
 /* store_run does a job and waits until it is durable (waits for room in the queue too). */
 int store_run(store *self, store_fn *fn, void *arg, err *e);
+/* store_interrupt makes the statement that a job of a STORE_READ is in fail at once, from any thread; one that
+ * begins later is not hurt. Nothing for a STORE_OWN. */
+void store_interrupt(store *self);
 /* store_submit queues a job and returns at once. `done` may be NULL. 0: `done` will be called exactly
  * once, also when the store is closed meanwhile; -1: it will not. */
 int store_submit(store *self, store_fn *fn, void *arg, store_done_fn *done, err *e);

@@ -192,8 +192,8 @@ static int read_run(store_tx *tx, void *arg, err *e)
 {
     run_view *v = arg;
     return live_working(tx, &v->working, e) < 0 || live_tally_read(tx, "run1", &v->tally, e) < 0 ||
-                   live_tasks(tx, "run1", "leased", &v->running, e) < 0 ||
-                   live_tasks(tx, "run1", "waiting", &v->waiting, e) < 0 ||
+                   live_running(tx, "run1", &v->running, e) < 0 ||
+                   live_waiting(tx, "run1", &v->waiting, e) < 0 ||
                    live_nodes(tx, "run1", &v->nodes, e) < 0 ||
                    live_pace_read(tx, "run1", &v->pace, e) < 0
                ? -1

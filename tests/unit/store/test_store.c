@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 #include <semaphore.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,6 +228,49 @@ static void a_reader_works_beside_the_owner_and_changes_nothing(void **state)
     assert_int_equal(fixture_count(f, "event"), 2);
 }
 
+static int count_for_ever(store_tx *tx, void *arg, err *e)
+{
+    (void)arg;
+    return db_exec(tx,
+                   "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+                   "SELECT count(*) FROM n",
+                   e);
+}
+
+typedef struct reading {
+    store *db;
+    err error;
+    int result;
+    atomic_bool over;
+} reading;
+
+static void *read_for_ever(void *arg)
+{
+    reading *r = arg;
+    r->result = store_run(r->db, count_for_ever, NULL, &r->error);
+    atomic_store(&r->over, true);
+    return NULL;
+}
+
+static void a_reader_can_be_interrupted(void **state)
+{
+    (void)state;
+    SCOPED(fixture_destroy) fixture *f = fixture_create();
+    err e = {0};
+    SCOPED(store_destroy) store *reader = store_open(f->path, STORE_READ, &e);
+    assert_non_null(reader);
+    reading r = {.db = reader};
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, read_for_ever, &r), 0);
+    while (!atomic_load(&r.over)) { /* the first one may come too early */
+        store_interrupt(reader);
+        usleep(1000);
+    }
+    pthread_join(thread, NULL);
+    assert_int_equal(r.result, -1);
+    assert_non_null(strstr(r.error.text, "interrupt"));
+}
+
 static void a_missing_file_is_a_sentence_for_readers(void **state)
 {
     (void)state;
@@ -293,6 +337,7 @@ int main(void)
         cmocka_unit_test(destroying_answers_every_accepted_job),
         cmocka_unit_test(a_full_queue_refuses_and_takes_nothing),
         cmocka_unit_test(a_reader_works_beside_the_owner_and_changes_nothing),
+        cmocka_unit_test(a_reader_can_be_interrupted),
         cmocka_unit_test(a_missing_file_is_a_sentence_for_readers),
         cmocka_unit_test(read_only_places_are_sentences),
     };
