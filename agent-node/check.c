@@ -266,20 +266,21 @@ static int check_hidden(check_run *r, lane *held, err *e)
 static bool runs_here(const check_run *r)
 {
     const pipeline *p = r->p;
-    const double gib = 1024.0 * 1024.0 * 1024.0;
-    int64_t card = p->facts->limits.memory_bytes, needs = p->terms->memory;
+    const need_set *needs = &p->terms->needs;
+    const need_device here = lanes_device(p->facts);
     SCOPED(cases_fini) cases all = {0};
-    if (!is_fixed(p)) {
-        return true;
+    if (is_fixed(p)) {
+        cases_build(p->terms, on_emu(p->facts), &all);
     }
-    cases_build(p->terms, on_emu(p->facts), &all);
-    if (all.count == 0) {
+    if (is_fixed(p) && all.count == 0) {
         verdict_set(r->verdict, OUTCOME_UNSUPPORTED_ON_EMU, "size",
                     "its fixed shape has a tensor of more than %d elements", CASES_EMU_ELEMENTS);
-    } else if (!on_emu(p->facts) && card > 0 && needs > card) {
-        verdict_set(r->verdict, OUTCOME_NOT_RUN, "memory",
-                    "not runnable here (needs %.1f GiB, the card has %.1f GiB)",
-                    (double)needs / gib, (double)card / gib);
+    } else if (!need_met(needs, &here)) {
+        char why[NEED_TEXT];
+        need_why(needs, here.kind, &here, 1, why);
+        verdict_set(r->verdict, OUTCOME_NOT_RUN,
+                    here.memory > 0 && here.memory < needs->memory ? "memory" : "capability",
+                    "not runnable here: %s", why);
     }
     return verdict_is_ok(r->verdict);
 }

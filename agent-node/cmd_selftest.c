@@ -241,7 +241,7 @@ static int run(const options *o, err *e)
     bool passed = true;
     if (parts_open(&p, o, e) != 0)
         return -1;
-    if (lanes_usable(p.lanes) == NULL) {
+    if (lanes_usable(p.lanes, NULL) == NULL) {
         fprintf(stderr, "ce-node selftest: %s\n", lanes_facts(p.lanes, 0)->reason);
         return EXIT_NO_DEVICE;
     }

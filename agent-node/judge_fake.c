@@ -21,8 +21,8 @@ enum { SAMPLES_MAX = 4096, PROBLEMS_MAX = 1024, ALIGN = 256 };
 static const char *const top_keys[] = {"default", "problems", NULL};
 /* The runner's members stand beside ours (agent-node/runner/fake_script.h). */
 static const char *const entry_keys[] = {
-    "load",     "check", "time", "compare", "candidate_ms", "warm_ms", "baselines",
-    "delay_ms", "crash", "hang", "state",   "profile",      NULL};
+    "load",     "check", "time", "compare", "candidate_ms", "warm_ms",      "baselines",
+    "delay_ms", "crash", "hang", "state",   "profile",      "memory_bytes", NULL};
 static const char *const state_keys[] = {"sm_mhz", "reasons", "foreign", "mig", "mps", NULL};
 static const char *const compare_keys[] = {"equal", "detail", "text", NULL};
 

@@ -272,14 +272,36 @@ size_t lanes_rows(const lanes *self, struct row_device out[LANES_MAX])
     return self->count;
 }
 
-const lane_facts *lanes_usable(const lanes *self)
+need_device lanes_device(const lane_facts *facts)
+{
+    need_device out = {.memory = facts->limits.memory_bytes,
+                       .capability = need_capability(facts->arch)};
+    memccpy(out.kind, facts->kind, 0, sizeof(out.kind) - 1);
+    return out;
+}
+
+/* Whether a lane can run, and code for arch (NULL: any), and has what is needed (NULL: nothing). */
+static bool is_fit(const lane_facts *f, const char *arch, const need_set *needs)
+{
+    const need_device device = lanes_device(f);
+    return strcmp(f->kind, "none") != 0 && (arch == NULL || strcmp(f->arch, arch) == 0) &&
+           (needs == NULL || need_met(needs, &device));
+}
+
+static const lane_facts *find(const lanes *self, const char *arch, const need_set *needs)
 {
     for (size_t i = 0; i < self->count; i++) {
-        if (strcmp(self->devices[i].facts.kind, "none") != 0) {
+        if (is_fit(&self->devices[i].facts, arch, needs)) {
             return &self->devices[i].facts;
         }
     }
     return NULL;
+}
+
+const lane_facts *lanes_usable(const lanes *self, const need_set *needs)
+{
+    const lane_facts *best = find(self, NULL, needs);
+    return best != NULL ? best : find(self, NULL, NULL);
 }
 
 /* ---- holding ---- */
@@ -294,17 +316,24 @@ static void wait_freed(lanes *self)
     pthread_cond_timedwait(&self->freed, &self->lock, &until);
 }
 
-/* The first free lane of `count` lanes from `first` that takes code for arch (NULL: any); waits for
- * one. */
-static lane *take(lanes *self, lane *first, size_t count, const char *arch,
-                  const atomic_bool *cancelled, err *e)
+/* A run of lanes, and what one of them must be. */
+typedef struct choice {
+    lane *first;
+    size_t count;
+    const char *arch;      /* NULL: any lane, whatever it is */
+    const need_set *needs; /* NULL: nothing */
+} choice;
+
+/* The first free lane of them; waits for one. */
+static lane *take(lanes *self, const choice *among, const atomic_bool *cancelled, err *e)
 {
     lane *found = NULL;
     pthread_mutex_lock(&self->lock);
     while (found == NULL && !atomic_load(cancelled)) {
-        for (size_t i = 0; i < count && found == NULL; i++) {
-            bool fits = arch == NULL || strcmp(first[i].facts.arch, arch) == 0;
-            found = fits && !first[i].taken ? &first[i] : NULL;
+        for (size_t i = 0; i < among->count && found == NULL; i++) {
+            lane *one = &among->first[i];
+            bool fits = among->arch == NULL || is_fit(&one->facts, among->arch, among->needs);
+            found = fits && !one->taken ? one : NULL;
         }
         if (found == NULL) {
             wait_freed(self);
@@ -320,28 +349,22 @@ static lane *take(lanes *self, lane *first, size_t count, const char *arch,
     return found;
 }
 
-static bool any_runs(const lanes *self, const char *arch)
+lane *lanes_acquire(lanes *self, const char *arch, const need_set *needs,
+                    const atomic_bool *cancelled, err *e)
 {
-    for (size_t i = 0; i < self->count; i++) {
-        const lane_facts *f = &self->devices[i].facts;
-        if (strcmp(f->kind, "none") != 0 && strcmp(f->arch, arch) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
-lane *lanes_acquire(lanes *self, const char *arch, const atomic_bool *cancelled, err *e)
-{
-    if (lanes_usable(self) == NULL) {
+    if (lanes_usable(self, NULL) == NULL) {
         err_set(e, ERR_UNAVAILABLE, "%s", self->devices[0].facts.reason);
         return NULL;
     }
-    if (!any_runs(self, arch)) {
+    if (find(self, arch, NULL) == NULL) {
         err_set(e, ERR_UNAVAILABLE, "no device here runs code for %s", arch);
         return NULL;
     }
-    return take(self, self->devices, self->count, arch, cancelled, e);
+    const choice among = {.first = self->devices,
+                          .count = self->count,
+                          .arch = arch,
+                          .needs = find(self, arch, needs) != NULL ? needs : NULL};
+    return take(self, &among, cancelled, e);
 }
 
 lane *lanes_acquire_again(lanes *self, const lane_facts *facts, const atomic_bool *cancelled,
@@ -349,20 +372,21 @@ lane *lanes_acquire_again(lanes *self, const lane_facts *facts, const atomic_boo
 {
     for (size_t i = 0; i < self->count; i++) {
         if (&self->devices[i].facts == facts) {
-            return take(self, &self->devices[i], 1, NULL, cancelled, e);
+            return take(self, &(choice){.first = &self->devices[i], .count = 1}, cancelled, e);
         }
     }
     err_set(e, ERR_INTERNAL, "these are the facts of no lane");
     return NULL;
 }
 
-lane *lanes_acquire_host(lanes *self, const atomic_bool *cancelled, err *e)
+lane *lanes_acquire_host(lanes *self, const need_set *needs, const atomic_bool *cancelled, err *e)
 {
-    const lane_facts *usable = lanes_usable(self);
+    const lane_facts *usable = lanes_usable(self, needs);
     if (usable != NULL && strcmp(usable->kind, "fake") != 0) {
-        return lanes_acquire(self, usable->arch, cancelled, e); /* its judge runs references too */
+        return lanes_acquire(self, usable->arch, needs, cancelled,
+                             e); /* its judge runs references too */
     }
-    return take(self, &self->host, 1, NULL, cancelled, e);
+    return take(self, &(choice){.first = &self->host, .count = 1}, cancelled, e);
 }
 
 void lanes_release(lanes *self, lane **held)

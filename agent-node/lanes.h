@@ -19,6 +19,7 @@
 #include "agent-node/judge.h"
 #include "agent-node/settings.h"
 #include "common/err.h"
+#include "common/need.h"
 #include "suites/plan.h"
 #include "wire/message.h"
 
@@ -47,17 +48,21 @@ size_t lanes_count(const lanes *self);
 const lane_facts *lanes_facts(const lanes *self, size_t i);
 /* lanes_rows fills the lanes as the hello message tells them, and gives their number; texts are borrowed. */
 size_t lanes_rows(const lanes *self, struct row_device out[LANES_MAX]);
-/* lanes_usable is the facts of a lane that can run, or NULL. */
-const lane_facts *lanes_usable(const lanes *self);
+/* lanes_device is what of a lane a task's needs are compared with. */
+need_device lanes_device(const lane_facts *facts);
+/* lanes_usable is the facts of a lane that can run, or NULL; of one that has what is needed (NULL: nothing), if
+ * there is one. */
+const lane_facts *lanes_usable(const lanes *self, const need_set *needs);
 
-/* lanes_acquire waits for a free lane that runs code for `arch`; ERR_UNAVAILABLE without one,
- * ERR_CONFLICT once *cancelled is set. */
-lane *lanes_acquire(lanes *self, const char *arch, const atomic_bool *cancelled, err *e);
+/* lanes_acquire waits for a free lane that runs code for `arch` and has what is needed (NULL: nothing; where
+ * no lane has it, it is not asked for); ERR_UNAVAILABLE without one, ERR_CONFLICT once *cancelled is set. */
+lane *lanes_acquire(lanes *self, const char *arch, const need_set *needs,
+                    const atomic_bool *cancelled, err *e);
 /* lanes_acquire_again waits for the lane of these facts: two times are compared on one card. */
 lane *lanes_acquire_again(lanes *self, const lane_facts *facts, const atomic_bool *cancelled,
                           err *e);
 /* lanes_acquire_host is the lane for reference checks: a device's, else a judge on the CPU. */
-lane *lanes_acquire_host(lanes *self, const atomic_bool *cancelled, err *e);
+lane *lanes_acquire_host(lanes *self, const need_set *needs, const atomic_bool *cancelled, err *e);
 void lanes_release(lanes *self, lane **held);
 /* lane_judge starts the lane's judge if it does not run yet. */
 judge *lane_judge(lane *self, err *e);

@@ -332,9 +332,9 @@ static void sum_up(pipeline *p)
     r->marks = copy_or_null(buf_text(&line));
 }
 
-static const lane_facts *facts_for(const lanes *all)
+static const lane_facts *facts_for(const lanes *all, const need_set *needs)
 {
-    const lane_facts *usable = lanes_usable(all);
+    const lane_facts *usable = lanes_usable(all, needs);
     return usable != NULL ? usable : lanes_facts(all, 0);
 }
 
@@ -343,14 +343,17 @@ int pipeline_run(const node_parts *node, ledger *account, const task_spec *spec,
 {
     pipeline p SCOPED(pipeline_fini) = {
         .node = node, .ledger = account, .spec = spec, .done = done};
-    p.facts = facts_for(node->lanes);
     p.result.speedup = (double)NAN;
     p.result.candidate_ms = (double)NAN;
     p.result.baseline_ms = (double)NAN;
     p.result.ci_low = (double)NAN;
     p.result.ci_high = (double)NAN;
     p.result.floor_ms = (double)NAN;
-    if (load_texts(&p, e) != 0 || pipeline_open(&p, e) != 0 || run_stages(&p, e) != 0) {
+    if (load_texts(&p, e) != 0) {
+        return -1;
+    }
+    p.facts = facts_for(node->lanes, &p.terms->needs);
+    if (pipeline_open(&p, e) != 0 || run_stages(&p, e) != 0) {
         return -1;
     }
     sum_up(&p);
@@ -423,7 +426,7 @@ static int ask_validation(judge *j, result_record *out, err *e)
 
 static int ask_judge(const pipeline *p, question_fn *question, result_record *out, err *e)
 {
-    lane *held = lanes_acquire_host(p->node->lanes, p->ledger->cancelled, e);
+    lane *held = lanes_acquire_host(p->node->lanes, &p->terms->needs, p->ledger->cancelled, e);
     if (held == NULL) {
         return -1;
     }

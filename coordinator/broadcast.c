@@ -14,6 +14,7 @@
 #include "coordinator/budget.h"
 #include "coordinator/door.h"
 #include "coordinator/paid.h"
+#include "coordinator/reach.h"
 #include "coordinator/service.h"
 
 struct broadcast {
@@ -75,6 +76,17 @@ static void note(json *list, const char *text)
     json_append(list, &value);
 }
 
+/* Why tasks wait that no connected node could run. */
+static void note_waits(json *list, const coord *c)
+{
+    for (size_t i = 0; i < sched_needs(c->options.run->tasks); i++) {
+        SCOPED(buf_fini) buf text;
+        buf_init(&text, REACH_TEXT);
+        if (reach_why(c, i, &text))
+            note(list, buf_text(&text));
+    }
+}
+
 static json *notes_of(const coord *c)
 {
     json *list = json_new_array();
@@ -88,6 +100,7 @@ static json *notes_of(const coord *c)
         note(list, "the contracts are being checked first");
     if (stopped)
         note(list, stopped);
+    note_waits(list, c);
     return list;
 }
 

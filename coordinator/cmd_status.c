@@ -20,7 +20,8 @@ static const cli_option table[] = {
     {.name = "json",
      .type = CLI_FLAG,
      .offset = offsetof(options, json),
-     .help = "print an object with `run`, `open` (tasks that are not done) and `nodes`"},
+     .help = "print an object with `run`, `open` (tasks that are not done), `waits` (for a "
+             "device) and `nodes`"},
     {.name = "watch",
      .type = CLI_REAL,
      .offset = offsetof(options, watch_s),

@@ -203,6 +203,7 @@ void coord_progressed(coord *self)
 void coord_take_run(coord *self, run *next)
 {
     self->options.run = next;
+    self->reach_seen = 0;
     self->end = COORD_GOES_ON;
     self->why = (err){.code = ERR_NONE};
     self->running = false;

@@ -75,6 +75,7 @@ typedef struct coord {
     uint64_t seq;            /* of messages sent */
     int64_t last_tick_ms;    /* monotonic */
     int64_t parked_until_ms; /* monotonic: what an earlier coordinator handed out can be claimed */
+    uint64_t reach_seen;     /* state of the nodes that reach.h has looked at */
     bool opening; /* the run that nodes may have tasks of is being read: no node is let in yet */
     bool idle;    /* no run is at work; service only */
     bool running; /* the store says RUN_RUNNING: contracts have passed */

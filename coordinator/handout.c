@@ -20,6 +20,7 @@
 #include "common/log.h"
 #include "common/xalloc.h"
 #include "coordinator/paid.h"
+#include "coordinator/reach.h"
 
 static const sched_task *task_of(const coord *c, size_t task)
 {
@@ -127,17 +128,29 @@ static void send_lease(coord *c, const lease *given)
     handout_lose_node(c, given->node, NODE_LOST, "its connection is gone");
 }
 
-typedef size_t pick_fn(sched *tasks);
+/* Which task, and the node that was found for it. */
+typedef struct search {
+    const coord *c;
+    size_t (*find)(const nodes *among, const nodes_want *want);
+    size_t number;
+} search;
 
-static bool hand_out(coord *c, size_t number, pick_fn *pick)
+static bool has_room(void *arg, size_t number)
 {
-    if (number == NODES_NONE)
+    search *s = arg;
+    const nodes_want want = reach_want(s->c, number);
+    size_t found = s->find(s->c->nodes, &want);
+    if (found == NODES_NONE)
         return false;
-    size_t task = pick(c->options.run->tasks);
-    if (task == SCHED_NONE) {
-        nodes_put_back(c->nodes, number);
+    s->number = found;
+    return true;
+}
+
+static bool hand_out(coord *c, size_t task, size_t number, bool alone)
+{
+    if (task == SCHED_NONE)
         return false;
-    }
+    nodes_take(c->nodes, number, alone);
     lease given;
     err e = {0};
     if (lease_grant(c->leases, task, number, clock_mono_ms(), &given, &e)) {
@@ -159,20 +172,25 @@ static bool hand_out(coord *c, size_t number, pick_fn *pick)
 /* Gives one task to one node; false when nothing fits. */
 static bool hand_out_one(coord *c)
 {
-    const char *device = c->options.run->settings.device;
-    return hand_out(c, nodes_take(c->nodes, device), sched_pick);
+    search s = {.c = c, .find = nodes_find};
+    size_t task = sched_pick(c->options.run->tasks, has_room, &s);
+    return hand_out(c, task, s.number, false);
 }
 
 /* A task that may have taken nodes along goes to a node that has nothing else, when there is one. */
 static bool hand_out_suspect(coord *c)
 {
-    const char *device = c->options.run->settings.device;
-    return sched_suspects(c->options.run->tasks) &&
-           hand_out(c, nodes_take_empty(c->nodes, device), sched_pick_suspect);
+    search s = {.c = c, .find = nodes_find_empty};
+    if (!sched_suspects(c->options.run->tasks))
+        return false;
+    size_t task = sched_pick_suspect(c->options.run->tasks, has_room, &s);
+    return hand_out(c, task, s.number, true);
 }
 
 void handout_dispatch(coord *c)
 {
+    if (c->end == COORD_GOES_ON)
+        reach_refresh(c);
     while (c->end == COORD_GOES_ON && (hand_out_suspect(c) || hand_out_one(c)))
         ;
 }

@@ -14,6 +14,7 @@ struct nodes {
     node *rows;
     size_t count, cap; /* rows in use or free again */
     size_t up;
+    uint64_t changes;
 };
 
 nodes *nodes_create(void)
@@ -39,6 +40,7 @@ void nodes_destroy(nodes **self)
     for (size_t i = 0; i < (*self)->count; i++) {
         free((*self)->rows[i].reason);
         free((*self)->rows[i].devices);
+        free((*self)->rows[i].lanes);
         forget_cards(&(*self)->rows[i]);
     }
     free((*self)->rows);
@@ -88,6 +90,10 @@ static void note_device(node *n, const struct row_device *device)
     n->cuda |= strcmp(device->kind, "cuda") == 0;
     n->emu |= strcmp(device->kind, "emu") == 0;
     n->fake |= strcmp(device->kind, "fake") == 0;
+    need_device *lane = &n->lanes[n->lane_count++];
+    *lane =
+        (need_device){.memory = device->memory_bytes, .capability = need_capability(device->arch)};
+    memccpy(lane->kind, device->kind, 0, sizeof lane->kind - 1);
 }
 
 /* "fake, NVIDIA H200": what its lanes are. */
@@ -112,15 +118,18 @@ int nodes_join(nodes *self, const peer_id *peer, const struct msg_hello *hello, 
     node *n = &self->rows[number];
     free(n->reason);
     free(n->devices);
+    free(n->lanes);
     forget_cards(n);
     *n = (node){
         .peer = *peer, .up = true, .seen_ms = now_ms, .tested_ms = now_ms, .slots = hello->slots};
     memccpy(n->name, hello->node, 0, NODES_NAME - 1);
     memccpy(n->instance, hello->instance, 0, NODES_INSTANCE - 1);
+    n->lanes = xcalloc(hello->devices_count + 1, sizeof *n->lanes);
     for (size_t i = 0; i < hello->devices_count; i++)
         note_device(n, &hello->devices[i]);
     n->devices = describe(hello);
     self->up++;
+    self->changes++;
     *out = number;
     return 0;
 }
@@ -130,6 +139,7 @@ void nodes_leave(nodes *self, size_t number)
     assert(number < self->count && self->rows[number].up);
     self->rows[number].up = false;
     self->up--;
+    self->changes++;
 }
 
 const node *nodes_get(const nodes *self, size_t number)
@@ -214,6 +224,7 @@ void nodes_drain(nodes *self, size_t number)
 {
     assert(number < self->count);
     self->rows[number].draining = true;
+    self->changes++;
 }
 
 void nodes_await_cards(nodes *self, size_t number)
@@ -304,7 +315,7 @@ static int64_t room(const node *n)
 }
 
 /* 2: made for it, 1: second choice (auto on the emulator), 0: cannot run it. */
-static int lanes_fit(const node *n, const char *device)
+static int kinds_fit(const node *n, const char *device)
 {
     if (strcmp(device, "auto") == 0)
         return n->cuda ? 2 : n->emu ? 1 : 0;
@@ -315,10 +326,17 @@ static int lanes_fit(const node *n, const char *device)
     return n->fake ? 2 : 0;
 }
 
-/* A card that fails its self-test is the last resort of what it can run. */
-static int fitness(const node *n, const char *device)
+static int lanes_fit(const node *n, const nodes_want *want)
 {
-    int fit = 2 * lanes_fit(n, device);
+    bool any = need_is_none(&want->needs) ||
+               need_find(&want->needs, want->device, n->lanes, n->lane_count) != NULL;
+    return any ? kinds_fit(n, want->device) : 0;
+}
+
+/* A card that fails its self-test is the last resort of what it can run. */
+static int fitness(const node *n, const nodes_want *want)
+{
+    int fit = 2 * lanes_fit(n, want);
     return fit > 0 && nodes_is_failing(n) ? 1 : fit;
 }
 
@@ -334,8 +352,9 @@ static bool is_usable(const node *n)
 
 static bool has_other(const nodes *self, size_t number, const char *device)
 {
+    const nodes_want want = {.device = device};
     for (size_t i = nodes_next(self, NODES_NONE); i != NODES_NONE; i = nodes_next(self, i)) {
-        if (i != number && is_usable(&self->rows[i]) && fitness(&self->rows[i], device) > 0)
+        if (i != number && is_usable(&self->rows[i]) && fitness(&self->rows[i], &want) > 0)
             return true;
     }
     return false;
@@ -365,6 +384,7 @@ bool nodes_blame(nodes *self, size_t number, size_t task, const char *device, in
         !has_other(self, number, device))
         return false;
     n->quarantined_ms = now_ms > 0 ? now_ms : 1;
+    self->changes++;
     return true;
 }
 
@@ -378,55 +398,85 @@ void nodes_tick(nodes *self, int64_t now_ms)
 {
     for (size_t i = 0; i < self->count; i++) {
         node *n = &self->rows[i];
-        if (nodes_quarantined(n) && now_ms - n->quarantined_ms > NODES_BLAME_MS)
+        if (nodes_quarantined(n) && now_ms - n->quarantined_ms > NODES_BLAME_MS) {
             n->quarantined_ms = 0;
+            self->changes++;
+        }
     }
 }
 
-size_t nodes_take_empty(nodes *self, const char *device)
+size_t nodes_find_empty(const nodes *self, const nodes_want *want)
 {
     for (size_t i = nodes_next(self, NODES_NONE); i != NODES_NONE; i = nodes_next(self, i)) {
-        node *n = &self->rows[i];
-        if (n->held == 0 && room(n) > 0 && fitness(n, device) > 0) {
-            n->credit--;
-            n->held++;
-            n->alone = true;
+        const node *n = &self->rows[i];
+        if (n->held == 0 && room(n) > 0 && fitness(n, want) > 0)
             return i;
-        }
     }
     return NODES_NONE;
 }
 
-size_t nodes_take(nodes *self, const char *device)
+/* The best fit that any node offers, with room or not. */
+static int best_fit(const nodes *self, const nodes_want *want)
 {
-    int fit = 0;
-    for (size_t i = nodes_next(self, NODES_NONE); i != NODES_NONE; i = nodes_next(self, i))
-        fit = is_usable(&self->rows[i]) && fitness(&self->rows[i], device) > fit
-                  ? fitness(&self->rows[i], device)
-                  : fit;
-    node *best = NULL;
+    int best = 0;
     for (size_t i = nodes_next(self, NODES_NONE); i != NODES_NONE; i = nodes_next(self, i)) {
-        node *n = &self->rows[i];
-        if (fitness(n, device) == fit && room(n) > 0 && (!best || room(n) > room(best)))
-            best = n;
+        int fit = is_usable(&self->rows[i]) ? fitness(&self->rows[i], want) : 0;
+        best = fit > best ? fit : best;
     }
-    if (!best)
+    return best;
+}
+
+size_t nodes_find(const nodes *self, const nodes_want *want)
+{
+    int fit = best_fit(self, want);
+    size_t best = NODES_NONE;
+    if (fit == 0 && want->strict)
         return NODES_NONE;
-    best->credit--;
-    best->held++;
-    return (size_t)(best - self->rows);
+    for (size_t i = nodes_next(self, NODES_NONE); i != NODES_NONE; i = nodes_next(self, i)) {
+        const node *n = &self->rows[i];
+        if (room(n) > 0 && fitness(n, want) == fit &&
+            (best == NODES_NONE || room(n) > room(&self->rows[best])))
+            best = i;
+    }
+    return best;
+}
+
+void nodes_take(nodes *self, size_t number, bool alone)
+{
+    assert(number < self->count);
+    node *n = &self->rows[number];
+    n->credit--;
+    n->held++;
+    n->alone |= alone;
+}
+
+bool nodes_fit(const nodes *self, const nodes_want *want)
+{
+    return best_fit(self, want) > 0;
+}
+
+size_t nodes_lanes(const nodes *self, need_device *out, size_t max)
+{
+    size_t count = 0;
+    for (size_t i = nodes_next(self, NODES_NONE); i != NODES_NONE; i = nodes_next(self, i)) {
+        const node *n = &self->rows[i];
+        for (size_t k = 0; k < n->lane_count && is_usable(n); k++, count++) {
+            if (count < max)
+                out[count] = n->lanes[k];
+        }
+    }
+    return count;
+}
+
+uint64_t nodes_changes(const nodes *self)
+{
+    return self->changes;
 }
 
 void nodes_hold(nodes *self, size_t number)
 {
     assert(number < self->count);
     self->rows[number].held++;
-}
-
-void nodes_put_back(nodes *self, size_t number)
-{
-    nodes_release(self, number);
-    self->rows[number].credit++;
 }
 
 void nodes_release(nodes *self, size_t number)

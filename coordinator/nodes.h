@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "common/err.h"
+#include "common/need.h"
 #include "wire/message.h"
 #include "wire/sock.h"
 
@@ -37,10 +38,12 @@ typedef struct node {
     char instance[NODES_INSTANCE];
     peer_id peer; /* its data socket */
     bool up;
-    int64_t seen_ms;              /* newest sign of life of a node whose loop turns */
-    int64_t slots, credit;        /* as the node said last */
-    int64_t held;                 /* tasks it has of us */
-    bool cuda, emu, fake;         /* a lane of that kind can run */
+    int64_t seen_ms;       /* newest sign of life of a node whose loop turns */
+    int64_t slots, credit; /* as the node said last */
+    int64_t held;          /* tasks it has of us */
+    bool cuda, emu, fake;  /* a lane of that kind can run */
+    need_device *lanes;    /* that can run, for what tasks need */
+    size_t lane_count;
     bool alone;                   /* has a task that must be alone: gets no other */
     int64_t blames[NODES_BLAMES]; /* tasks that it gave back as failures, newest last, distinct */
     int64_t blamed_ms[NODES_BLAMES];
@@ -110,13 +113,26 @@ size_t nodes_untested(nodes *self, bool all, int64_t now_ms);
 bool nodes_is_failing(const node *n);
 
 void nodes_set_credit(nodes *self, size_t number, int64_t credit);
-/* nodes_take picks the connected node that may run a task for `device` (auto, cuda, emu, fake) and has
- * the most room; it then holds one task more. Room is credit, but never more than slots not held: a pull
- * that crossed a lease on its way does not count twice. Nodes whose lanes can run the device come before
- * all others; only when there is none such may any node have the task (it will say why it cannot). */
-size_t nodes_take(nodes *self, const char *device);
-/* nodes_take_empty is nodes_take of a node that has nothing, and gets nothing else until nodes_release. */
-size_t nodes_take_empty(nodes *self, const char *device);
+/* What a task wants of the node that gets it. */
+typedef struct nodes_want {
+    const char *device; /* auto, cuda, emu, fake */
+    need_set needs;     /* of a lane of that kind */
+    bool strict;        /* where no node fits, nobody gets it */
+} nodes_want;
+/* nodes_find is the connected node that may run such a task and has the most room. Room is credit, but never
+ * more than slots not held: a pull that crossed a lease on its way does not count twice. Nodes with a lane
+ * that fits come before all others; only when there is none such, and not when strict, may any node have
+ * the task (it will say why it cannot). nodes_find_empty is one that has nothing. */
+size_t nodes_find(const nodes *self, const nodes_want *want);
+size_t nodes_find_empty(const nodes *self, const nodes_want *want);
+/* nodes_take: it holds one task more; alone: it gets nothing else until nodes_release. */
+void nodes_take(nodes *self, size_t number, bool alone);
+/* nodes_fit: could a connected node run it, were there room? nodes_lanes lists the lanes of all nodes that take
+ * tasks, as far as out has room; the result is how many there are. */
+bool nodes_fit(const nodes *self, const nodes_want *want);
+size_t nodes_lanes(const nodes *self, need_device *out, size_t max);
+/* nodes_changes grows with every change of what nodes there are or take tasks. */
+uint64_t nodes_changes(const nodes *self);
 /* nodes_blame: it gave a task back as a failure. True when it is quarantined for that: too many of its tasks
  * fail while another node could do them. Its time over, it gets one task at a time until one succeeds. */
 bool nodes_blame(nodes *self, size_t number, size_t task, const char *device, int64_t now_ms);
@@ -127,8 +143,6 @@ void nodes_tick(nodes *self, int64_t now_ms);
 bool nodes_quarantined(const node *n);
 /* nodes_hold: it has a task of an earlier time still. */
 void nodes_hold(nodes *self, size_t number);
-/* nodes_put_back undoes nodes_take: there was no task after all. */
-void nodes_put_back(nodes *self, size_t number);
 /* nodes_release: it holds one task less. */
 void nodes_release(nodes *self, size_t number);
 

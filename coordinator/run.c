@@ -21,6 +21,7 @@
 #include "store/run.h"
 #include "store/stage.h"
 #include "store/task.h"
+#include "suites/contract.h"
 
 #define CORRECT_PROTOCOL "ce-correct-1"
 #define TIMING_PROTOCOL  "ce-timing-1"
@@ -382,9 +383,27 @@ static int read_task(store_tx *tx, const task_brief *row, void *arg, err *e)
     return row->leases ? read_progress(tx, self, number, e) : 0;
 }
 
+static int read_needs(store_tx *tx, const run *self, err *e)
+{
+    SCOPED(problem_list_fini) problem_list list = {.rows = NULL};
+    if (problem_list_read(tx, self->id, &list, e))
+        return -1;
+    for (size_t i = 0; i < list.count; i++) {
+        const char *text = list.rows[i].contract;
+        SCOPED(contract_destroy)
+        contract *terms = contract_parse(text, strlen(text), list.rows[i].id, e);
+        if (!terms)
+            return -1;
+        sched_need(self->tasks, list.rows[i].id, &terms->needs);
+    }
+    return 0;
+}
+
 static int read_tasks(store_tx *tx, opening *o, err *e)
 {
     o->self->tasks = sched_create();
+    if (read_needs(tx, o->self, e))
+        return -1;
     return task_each(tx, o->self->id, read_task, o, e);
 }
 

@@ -1,8 +1,10 @@
 /* sched - tasks in an array, waiting ones in a queue per entrant
  *
- * Queue 0 holds contract tasks, queue e+1 those of entrant e. A queue is a list through `next` and `before`;
+ * Line 0 holds contract tasks, line e+1 those of entrant e; in a line there is a queue for each need, so that
+ * who cannot go out now is stepped over at once. A queue is a list through `next` and `before`;
  * a parked task counts as waiting in its line, but stands in a list of its own. A task
- * that comes back goes to its head, so that started work is finished before new work begins.
+ * that comes back goes to its head, so that started work is finished before new work begins; of two queues
+ * the one whose head was added first is next, for the same reason.
  * Counters are kept as states change: reading them costs nothing at a million tasks.
  *
  * SPDX-License-Identifier: MIT */
@@ -20,15 +22,33 @@ typedef struct entry {
     bool parked;
 } entry;
 
+typedef struct queue {
+    size_t head, tail; /* SCHED_NONE: empty */
+    size_t size;
+} queue;
+
 typedef struct line {
-    size_t head, tail;
+    queue *queues; /* by need; those from queue_count on are empty */
+    size_t queue_count;
     size_t in_flight, started, waiting;
     sched_gate gate;
 } line;
 
+typedef struct known_problem {
+    char *name;
+    size_t need;
+} known_problem;
+
+typedef struct known_need {
+    need_set needs;
+    bool out_of_reach; /* no connected node has it */
+} known_need;
+
 struct sched {
-    char **problems; /* names, each once */
-    size_t problem_count;
+    known_problem *problems; /* each once */
+    size_t problem_count, newest;
+    known_need *needs; /* [0] nothing */
+    size_t need_count;
     entry *entries;
     size_t count, cap;
     line *lines; /* [0] contract, [e + 1] entrant e */
@@ -53,7 +73,10 @@ const char *sched_stage_name(int stage)
 
 sched *sched_create(void)
 {
-    return xcalloc(1, sizeof(sched));
+    sched *self = xcalloc(1, sizeof(sched));
+    self->needs = xcalloc(1, sizeof *self->needs);
+    self->need_count = 1;
+    return self;
 }
 
 void sched_destroy(sched **self)
@@ -71,8 +94,11 @@ void sched_destroy(sched **self)
         free(task->calls);
     }
     for (size_t i = 0; i < (*self)->problem_count; i++)
-        free((*self)->problems[i]);
+        free((*self)->problems[i].name);
+    for (size_t i = 0; i < (*self)->line_count; i++)
+        free((*self)->lines[i].queues);
     free((*self)->problems);
+    free((*self)->needs);
     free((*self)->entries);
     free((*self)->lines);
     free((*self)->parked);
@@ -125,6 +151,12 @@ size_t sched_find(const sched *self, const char *id)
     return SCHED_NONE;
 }
 
+static sched_task *at(sched *self, size_t task)
+{
+    assert(task < self->count);
+    return &self->entries[task].task;
+}
+
 /* ---- queues ---- */
 static line *line_of(sched *self, const sched_task *task)
 {
@@ -137,48 +169,64 @@ static void ensure_lines(sched *self, size_t count)
         return;
     self->lines = xreallocarray(self->lines, count, sizeof *self->lines);
     for (size_t i = self->line_count; i < count; i++)
-        self->lines[i] = (line){.head = SCHED_NONE, .tail = SCHED_NONE};
+        self->lines[i] = (line){.queues = NULL};
     self->line_count = count;
+}
+
+/* The queue of a task, made when it is the first of its need in its line. */
+static queue *queue_of(sched *self, size_t task)
+{
+    const sched_task *t = &self->entries[task].task;
+    line *l = line_of(self, t);
+    if (t->need >= l->queue_count) {
+        l->queues = xreallocarray(l->queues, t->need + 1, sizeof *l->queues);
+        while (l->queue_count <= t->need)
+            l->queues[l->queue_count++] = (queue){.head = SCHED_NONE, .tail = SCHED_NONE};
+    }
+    return &l->queues[t->need];
 }
 
 static void push_tail(sched *self, size_t task)
 {
-    line *l = line_of(self, &self->entries[task].task);
+    queue *q = queue_of(self, task);
     self->entries[task].next = SCHED_NONE;
-    self->entries[task].before = l->tail;
-    l->waiting++;
-    if (l->tail == SCHED_NONE)
-        l->head = task;
+    self->entries[task].before = q->tail;
+    line_of(self, at(self, task))->waiting++;
+    q->size++;
+    if (q->tail == SCHED_NONE)
+        q->head = task;
     else
-        self->entries[l->tail].next = task;
-    l->tail = task;
+        self->entries[q->tail].next = task;
+    q->tail = task;
 }
 
 static void push_head(sched *self, size_t task)
 {
-    line *l = line_of(self, &self->entries[task].task);
-    self->entries[task].next = l->head;
+    queue *q = queue_of(self, task);
+    self->entries[task].next = q->head;
     self->entries[task].before = SCHED_NONE;
-    l->waiting++;
-    if (l->head == SCHED_NONE)
-        l->tail = task;
+    line_of(self, at(self, task))->waiting++;
+    q->size++;
+    if (q->head == SCHED_NONE)
+        q->tail = task;
     else
-        self->entries[l->head].before = task;
-    l->head = task;
+        self->entries[q->head].before = task;
+    q->head = task;
 }
 
 /* Takes a task out of its queue, wherever it stands there. */
 static void take_out(sched *self, size_t task)
 {
     const entry *e = &self->entries[task];
-    line *l = line_of(self, &self->entries[task].task);
-    l->waiting--;
+    queue *q = queue_of(self, task);
+    line_of(self, at(self, task))->waiting--;
+    q->size--;
     if (e->before == SCHED_NONE)
-        l->head = e->next;
+        q->head = e->next;
     else
         self->entries[e->before].next = e->next;
     if (e->next == SCHED_NONE)
-        l->tail = e->before;
+        q->tail = e->before;
     else
         self->entries[e->next].before = e->before;
 }
@@ -198,21 +246,66 @@ static void count_state(sched *self, sched_task *task, sched_state to)
     task->state = to;
 }
 
-static sched_task *at(sched *self, size_t task)
-{
-    assert(task < self->count);
-    return &self->entries[task].task;
-}
+/* ---- problems and what they need ---- */
 
-/* Tasks of a problem come one after the other: the newest name is looked at first. */
-static const char *problem_name(sched *self, const char *name)
+/* Tasks of a problem come one after the other: where the newest stands is looked at first. The place is good
+ * until the next new problem. */
+static known_problem *problem_of(sched *self, const char *name)
 {
-    for (size_t i = self->problem_count; i-- > 0;) {
-        if (strcmp(self->problems[i], name) == 0)
-            return self->problems[i];
+    for (size_t n = 0, i = self->newest; n < self->problem_count; n++) {
+        if (strcmp(self->problems[i].name, name) == 0) {
+            self->newest = i;
+            return &self->problems[i];
+        }
+        i = (i + 1) % self->problem_count;
     }
     self->problems = xreallocarray(self->problems, self->problem_count + 1, sizeof *self->problems);
-    return self->problems[self->problem_count++] = xstrdup(name);
+    self->problems[self->problem_count] = (known_problem){.name = xstrdup(name)};
+    self->newest = self->problem_count++;
+    return &self->problems[self->newest];
+}
+
+void sched_need(sched *self, const char *problem, const need_set *needs)
+{
+    size_t i = 0;
+    while (i < self->need_count && !need_equal(&self->needs[i].needs, needs))
+        i++;
+    if (i == self->need_count) {
+        self->needs = xreallocarray(self->needs, i + 1, sizeof *self->needs);
+        self->needs[self->need_count++] = (known_need){.needs = *needs};
+    }
+    problem_of(self, problem)->need = i;
+}
+
+size_t sched_needs(const sched *self)
+{
+    return self->need_count;
+}
+
+const need_set *sched_need_at(const sched *self, size_t number)
+{
+    assert(number < self->need_count);
+    return &self->needs[number].needs;
+}
+
+size_t sched_waiting(const sched *self, size_t number)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < self->line_count; i++)
+        sum += number < self->lines[i].queue_count ? self->lines[i].queues[number].size : 0;
+    return sum;
+}
+
+void sched_set_reach(sched *self, size_t number, bool reached)
+{
+    assert(number < self->need_count);
+    self->needs[number].out_of_reach = !reached;
+}
+
+bool sched_is_reached(const sched *self, size_t number)
+{
+    assert(number < self->need_count);
+    return !self->needs[number].out_of_reach;
 }
 
 static size_t add(sched *self, const sched_new *new)
@@ -222,8 +315,10 @@ static size_t add(sched *self, const sched_new *new)
         self->entries = xreallocarray(self->entries, self->cap, sizeof *self->entries);
     }
     size_t number = self->count;
+    const known_problem *about = problem_of(self, new->problem);
     self->entries[number] = (entry){.task = {.kind = new->kind,
-                                             .problem = problem_name(self, new->problem),
+                                             .problem = about->name,
+                                             .need = about->need,
                                              .entrant = new->entrant,
                                              .spec = new->spec,
                                              .state = SCHED_WAITING,
@@ -272,22 +367,49 @@ const sched_task *sched_get(const sched *self, size_t task)
     return &self->entries[task].task;
 }
 
-static line *next_line(sched *self)
+/* Who decides what can go out. */
+typedef struct filter {
+    sched_fits_fn *fits; /* NULL: anything can */
+    void *arg;
+} filter;
+
+static bool can_go(const filter *by, size_t number)
 {
-    if (self->line_count && self->lines[0].head != SCHED_NONE)
-        return &self->lines[0];
-    if (!sched_released(self))
-        return NULL;
-    line *best = NULL;
-    for (size_t i = 1; i < self->line_count; i++) {
-        line *l = &self->lines[i];
-        if (l->head == SCHED_NONE || l->gate != SCHED_OPEN)
-            continue;
-        if (!best || l->in_flight < best->in_flight ||
-            (l->in_flight == best->in_flight && l->started < best->started))
-            best = l;
+    return !by->fits || by->fits(by->arg, number);
+}
+
+/* The task of a line that is next; SCHED_NONE when none of it can go out. */
+static size_t next_of(const line *l, const filter *by)
+{
+    size_t best = SCHED_NONE;
+    for (size_t i = 0; i < l->queue_count; i++) {
+        if (l->queues[i].head < best && can_go(by, i)) /* an empty queue's head is SCHED_NONE */
+            best = l->queues[i].head;
     }
     return best;
+}
+
+static bool is_before(const line *a, const line *b)
+{
+    return !b || a->in_flight < b->in_flight ||
+           (a->in_flight == b->in_flight && a->started < b->started);
+}
+
+static size_t next_task(const sched *self, const filter *by)
+{
+    size_t task = self->line_count ? next_of(&self->lines[0], by) : SCHED_NONE;
+    const line *best = NULL;
+    if (task != SCHED_NONE || !sched_released(self))
+        return task;
+    for (size_t i = 1; i < self->line_count; i++) {
+        const line *l = &self->lines[i];
+        size_t next = l->gate == SCHED_OPEN && is_before(l, best) ? next_of(l, by) : SCHED_NONE;
+        if (next != SCHED_NONE) {
+            best = l;
+            task = next;
+        }
+    }
+    return task;
 }
 
 static void lease_out(sched *self, size_t task)
@@ -299,12 +421,11 @@ static void lease_out(sched *self, size_t task)
     l->started++;
 }
 
-size_t sched_pick(sched *self)
+size_t sched_pick(sched *self, sched_fits_fn *fits, void *arg)
 {
-    line *l = self->stopped ? NULL : next_line(self);
-    if (!l)
+    size_t task = self->stopped ? SCHED_NONE : next_task(self, &(filter){fits, arg});
+    if (task == SCHED_NONE)
         return SCHED_NONE;
-    size_t task = l->head;
     take_out(self, task);
     lease_out(self, task);
     return task;
@@ -437,13 +558,14 @@ bool sched_lose(sched *self, size_t task, const char *name, bool alone)
     return sched_return(self, task, false, poison);
 }
 
-size_t sched_pick_suspect(sched *self)
+size_t sched_pick_suspect(sched *self, sched_fits_fn *fits, void *arg)
 {
+    const filter by = {fits, arg};
     for (size_t i = 0; i < self->suspect_count && !self->stopped; i++) {
         size_t task = self->suspects[i];
         const line *l = line_of(self, at(self, task));
         bool open = l == &self->lines[0] || (sched_released(self) && l->gate == SCHED_OPEN);
-        if (self->entries[task].parked && !open)
+        if (self->entries[task].parked && !(open && can_go(&by, at(self, task)->need)))
             continue;
         self->suspects[i--] = self->suspects[--self->suspect_count];
         if (!self->entries[task].parked)
@@ -547,7 +669,12 @@ bool sched_suspects(const sched *self)
 bool sched_released(const sched *self)
 {
     const sched_counts *contracts = &self->counts[SCHED_CONTRACT];
-    return contracts->state[SCHED_DONE] == contracts->planned;
+    size_t done = contracts->state[SCHED_DONE];
+    if (done == contracts->planned || done == 0)
+        return done == contracts->planned;
+    for (size_t i = 0; i < self->lines[0].queue_count; i++)
+        done += self->needs[i].out_of_reach ? self->lines[0].queues[i].size : 0;
+    return done == contracts->planned;
 }
 
 /* Waiting tasks that this run will still hand out. */

@@ -4,7 +4,9 @@
  *            nothing else is handed out before all of them have passed. Then entrants take turns: the one
  *            with the fewest tasks in flight is next. What an earlier lease finished is kept per
  *            task, so that the next holder repeats nothing. What a dead coordinator had handed out is
- *            parked for a while, so that its holder can claim it.
+ *            parked for a while, so that its holder can claim it. Tasks differ in what they need of a device;
+ *            who picks says which needs can be served now, and the caller keeps note of which needs any
+ *            connected node can serve at all: a contract task that none can holds nobody back.
  * Ownership: the table owns its tasks and copies what it is given.
  * Threads:   one owner (the coordinator's loop).
  * Errors:    none; a task number that is out of range is a programming fault.
@@ -19,6 +21,7 @@
 
 #include "common/hash.h"
 #include "common/id.h"
+#include "common/need.h"
 #include "common/outcome.h"
 #include "wire/message.h"
 
@@ -49,6 +52,7 @@ typedef struct sched_task {
     sched_state state;
     int failures;   /* leases that ended in a harness error or with their node */
     outcome result; /* once done */
+    size_t need;    /* number, see sched_need_at */
     int stage;      /* the newest stage a node reported: 0 contract … 5 polish; -1 none */
     struct row_stage_ref *stages; /* finished stages, in order */
     size_t stage_count;
@@ -91,6 +95,17 @@ typedef struct sched_new {
     hash spec;
 } sched_new;
 
+/* sched_need says what the tasks of a problem need; before the first of them is added. Otherwise: nothing. */
+void sched_need(sched *self, const char *problem, const need_set *needs);
+/* sched_needs is how many different needs there are, numbered from 0; sched_need_at is one of them,
+ * sched_waiting how many tasks wait that have it, sched_set_reach whether any connected node could run them,
+ * which is believed until it is told otherwise. */
+size_t sched_needs(const sched *self);
+const need_set *sched_need_at(const sched *self, size_t number);
+size_t sched_waiting(const sched *self, size_t number);
+void sched_set_reach(sched *self, size_t number, bool reached);
+bool sched_is_reached(const sched *self, size_t number);
+
 /* sched_add appends a waiting task; sched_add_done one that an earlier part of the run has finished. The
  * result is its number. */
 size_t sched_add(sched *self, const sched_new *task);
@@ -100,8 +115,11 @@ const sched_task *sched_get(const sched *self, size_t task);
 /* sched_find is the number of the task with that id, or SCHED_NONE. */
 size_t sched_find(const sched *self, const char *id);
 
-/* sched_pick takes the next task (now leased), or SCHED_NONE. */
-size_t sched_pick(sched *self);
+/* Whether a task with that need can go out now. The newest need that it said yes to is that of the picked
+ * task. */
+typedef bool sched_fits_fn(void *arg, size_t number);
+/* sched_pick takes the next task that fits (now leased), or SCHED_NONE. fits NULL: any. */
+size_t sched_pick(sched *self, sched_fits_fn *fits, void *arg);
 /* sched_stop: nothing is picked any more. */
 void sched_stop(sched *self);
 /* sched_hold opens, pauses or shuts an entrant; shut stays shut. sched_others_wait: is there a task of
@@ -127,7 +145,7 @@ bool sched_claim(sched *self, size_t task);
  * then it is failed, and the result is true. */
 bool sched_lose(sched *self, size_t task, const char *node, bool alone);
 /* sched_pick_suspect takes the next task that must run alone, or SCHED_NONE. */
-size_t sched_pick_suspect(sched *self);
+size_t sched_pick_suspect(sched *self, sched_fits_fn *fits, void *arg);
 /* sched_finish ends a leased task. */
 void sched_finish(sched *self, size_t task, outcome result);
 /* sched_stage_name: of sched_task.stage; NULL for none. */
@@ -141,7 +159,7 @@ bool sched_add_call(sched *self, size_t task, const char *stage, int64_t index, 
 
 /* sched_suspects: does a task wait that must run alone? */
 bool sched_suspects(const sched *self);
-/* sched_released: all contract tasks are done. */
+/* sched_released: all contract tasks are done that any node could run, and one at least. */
 bool sched_released(const sched *self);
 /* sched_idle: nothing waits (that could be picked) and nothing is leased. */
 bool sched_idle(const sched *self);

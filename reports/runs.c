@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "common/json.h"
+#include "common/need.h"
 #include "common/scoped.h"
+#include "common/xalloc.h"
 #include "reports/text.h"
 #include "store/charge.h"
 #include "store/node.h"
@@ -312,6 +314,88 @@ static void entrant_lines(const standing *s, buf *out)
     }
 }
 
+/* ---- why tasks wait ---- */
+
+/* Lanes of connected nodes that can run. */
+static void add_lanes(const node_row *n, need_device **lanes, size_t *count)
+{
+    SCOPED(json_doc_destroy)
+    json_doc *doc = json_parse(n->devices, strlen(n->devices), n->name, NULL);
+    const json *list = doc != NULL ? json_doc_root(doc) : NULL;
+    *lanes = xreallocarray(*lanes, *count + json_size(list) + 1, sizeof **lanes);
+    for (size_t i = 0; i < json_size(list); i++) {
+        const json *d = json_at(list, i);
+        if (*json_str(json_get(d, "reason"), "") != '\0')
+            continue;
+        need_device *lane = &(*lanes)[(*count)++];
+        *lane = (need_device){.memory = json_int(json_get(d, "memory_bytes"), 0),
+                              .capability = need_capability(json_str(json_get(d, "arch"), ""))};
+        memccpy(lane->kind, json_str(json_get(d, "kind"), ""), 0, sizeof lane->kind - 1);
+    }
+}
+
+static int64_t waiting_of(const standing *s, const char *problem)
+{
+    int64_t count = 0;
+    for (size_t i = 0; i < s->tasks.count; i++)
+        count += s->tasks.rows[i].state == TASK_WAITING &&
+                 strcmp(s->tasks.rows[i].problem, problem) == 0;
+    return count;
+}
+
+static bool is_open(const run_row *run)
+{
+    return run->state == RUN_CHECKING || run->state == RUN_RUNNING;
+}
+
+/* Called for each problem whose tasks wait for want of a device. */
+typedef void wait_fn(const char *problem, int64_t tasks, const char *why, void *arg);
+
+static int each_wait(store_tx *tx, const standing *s, wait_fn *fn, void *arg, err *e)
+{
+    SCOPED(problem_list_fini) problem_list problems = {0};
+    SCOPED(scoped_free) need_device *lanes = NULL;
+    size_t count = 0;
+    if (problem_list_read(tx, s->run.id, &problems, e) < 0)
+        return -1;
+    for (size_t i = 0; i < s->nodes.count; i++)
+        if (s->nodes.rows[i].state == NODE_UP)
+            add_lanes(&s->nodes.rows[i], &lanes, &count);
+    for (size_t i = 0; i < problems.count && count > 0 && is_open(&s->run); i++) {
+        const problem_row *p = &problems.rows[i];
+        SCOPED(json_doc_destroy)
+        json_doc *terms = json_parse(p->contract, strlen(p->contract), p->id, e);
+        if (terms == NULL)
+            return -1;
+        const json_cursor root = json_root(terms);
+        need_set needs = {.memory = 0};
+        if (need_read(&root, &needs, e) < 0)
+            return -1;
+        int64_t tasks = waiting_of(s, p->id);
+        if (tasks == 0 || need_find(&needs, s->run.device, lanes, count) != NULL)
+            continue;
+        char why[NEED_TEXT];
+        need_why(&needs, s->run.device, lanes, count, why);
+        fn(p->id, tasks, why, arg);
+    }
+    return 0;
+}
+
+static void print_wait(const char *problem, int64_t tasks, const char *why, void *arg)
+{
+    buf *out = arg;
+    buf_printf(out, "waits       %s, %" PRId64 " tasks: %s\n", problem, tasks, why);
+}
+
+static void append_wait(const char *problem, int64_t tasks, const char *why, void *arg)
+{
+    json *one = json_new_object();
+    json_set_str(one, "problem", problem);
+    json_set_int(one, "tasks", tasks);
+    json_set_str(one, "reason", why);
+    json_append(arg, &one);
+}
+
 static void node_lines(const standing *s, buf *out)
 {
     for (size_t i = 0; i < s->nodes.count; i++) {
@@ -342,6 +426,8 @@ static int status_text_fn(store_tx *tx, void *arg, err *e)
                " running, %" PRId64 " waiting, %" PRId64 " given up\n",
                s.counts.planned, s.counts.scored, s.counts.done, s.counts.leased, s.counts.waiting,
                s.counts.failed);
+    if (each_wait(tx, &s, print_wait, a->out, e) < 0)
+        return -1;
     cost_line(&s, a->out);
     if (s.run.redacted_ms > 0)
         buf_puts(a->out, "redacted    references and transcripts were removed\n");
@@ -423,6 +509,11 @@ static int status_json_fn(store_tx *tx, void *arg, err *e)
     if (run == NULL)
         return -1;
     SCOPED(json_destroy) json *root = json_new_object();
+    SCOPED(json_destroy) json *waits = json_new_array();
+    if (each_wait(tx, &s, append_wait, waits, e) < 0) {
+        json_destroy(&run);
+        return -1;
+    }
     json *open = json_new_array(), *nodes = nodes_json(&s.nodes);
     for (size_t i = 0; i < s.tasks.count; i++)
         if (s.tasks.rows[i].state != TASK_DONE) {
@@ -434,6 +525,7 @@ static int status_json_fn(store_tx *tx, void *arg, err *e)
     json_set(root, "run", &run);
     json_set(root, "spend", &spend);
     json_set(root, "open", &open);
+    json_set(root, "waits", &waits);
     json_set(root, "nodes", &nodes);
     print_json(root, a->out);
     return 0;

@@ -385,19 +385,13 @@ static int read_order_free(const reader *r, const json_cursor *root, err *e)
     return json_maybe(root, "order_free", &at) ? json_want_bool(&at, &r->c->order_free, e) : 0;
 }
 
-static int read_memory(const reader *r, const json_cursor *root, err *e)
-{
-    json_cursor at;
-    return json_maybe(root, "memory", &at) ? json_want_int(&at, 0, INT64_MAX, &r->c->memory, e) : 0;
-}
-
 static int read_terms(const reader *r, const json_cursor *root, err *e)
 {
     if (read_dims(r, root, e) < 0 || read_tensors(r, root, "inputs", &r->c->input_count, e) < 0 ||
         read_tensors(r, root, "outputs", &r->c->output_count, e) < 0 ||
         read_scalars(r, root, e) < 0 || read_reduction(r, root, e) < 0 ||
         read_operations(r, root, e) < 0 || read_families(r, root, e) < 0 ||
-        read_order_free(r, root, e) < 0 || read_memory(r, root, e) < 0 ||
+        read_order_free(r, root, e) < 0 || need_read(root, &r->c->needs, e) < 0 ||
         read_shapes(r, root, e) < 0)
         return -1;
     if (r->c->output_count == 0)
@@ -416,8 +410,8 @@ contract *contract_read_problem(const json_cursor *c, const char *problem, err *
 contract *contract_read(const json_cursor *c, err *e)
 {
     static const char *const keys[] = {
-        "problem",    "dims",   "inputs",    "scalars", "outputs",    "reduction", "values",
-        "order_free", "shapes", "benchmark", "memory",  "operations", NULL};
+        "problem",    "dims",   "inputs",    "scalars", "outputs",    "reduction",  "values",
+        "order_free", "shapes", "benchmark", "memory",  "operations", "capability", NULL};
     json_cursor at;
     const char *problem;
     if (json_only_keys(c, keys, e) < 0 || json_member(c, "problem", &at, e) < 0 ||
@@ -579,8 +573,7 @@ static json *terms_json(const contract *self, bool families)
     if (self->operations != NULL)
         json_set_str(out, "operations", self->operations_text);
     json_set_bool(out, "order_free", self->order_free);
-    if (self->memory > 0)
-        json_set_int(out, "memory", self->memory);
+    need_write(&self->needs, out);
     json_set(out, "shapes", &shapes);
     json_set(out, "benchmark", &benchmark);
     return out;

@@ -16,6 +16,7 @@
 #include "common/expr.h"
 #include "common/hash.h"
 #include "common/json.h"
+#include "common/need.h"
 #include "suites/dtype.h"
 #include "suites/family.h"
 
@@ -81,7 +82,7 @@ typedef struct contract {
     expr *operations;
     family_list families; /* dealt over the shapes */
     bool order_free;      /* atomics may reorder: compare reruns by the bound */
-    int64_t memory;       /* bytes that a check on one card needs, where the suite knows; else 0 */
+    need_set needs; /* of a device, where the suite knows: bytes that a check on one card takes */
 } contract;
 
 /* contract_read reads the canonical JSON object (contract_to_json's form). */

@@ -104,10 +104,10 @@ static int read_notes(const json_cursor *root, err *e)
 
 static int read_yaml(problem *self, err *e)
 {
-    static const char *const keys[] = {"id",     "title",      "category", "dims",
-                                       "inputs", "scalars",    "outputs",  "reduction",
-                                       "values", "order_free", "shapes",   "benchmark",
-                                       "notes",  "operations", NULL};
+    static const char *const keys[] = {
+        "id",      "title",      "category", "dims",       "inputs", "scalars",
+        "outputs", "reduction",  "values",   "order_free", "shapes", "benchmark",
+        "notes",   "operations", "memory",   "capability", NULL};
     SCOPED(scoped_free) char *path = file_join(self->folder, "problem.yaml");
     SCOPED(json_doc_destroy) json_doc *doc = yaml_load(path, e);
     if (doc == NULL)

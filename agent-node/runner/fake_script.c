@@ -14,8 +14,8 @@ enum { PROBLEMS_MAX = 1024, BASELINES_MAX = 64 };
 
 static const char *const top_keys[] = {"default", "problems", NULL};
 static const char *const entry_keys[] = {
-    "load",     "check", "time", "compare", "candidate_ms", "warm_ms", "baselines",
-    "delay_ms", "crash", "hang", "state",   "profile",      NULL};
+    "load",     "check", "time", "compare", "candidate_ms", "warm_ms",      "baselines",
+    "delay_ms", "crash", "hang", "state",   "profile",      "memory_bytes", NULL};
 static const char *const phase_keys[] = {"outcome", "detail", "text", "elapsed_us",
                                          "crash",   "hang",   NULL};
 
@@ -26,6 +26,7 @@ void fake_script_init(fake_script *self)
     self->candidate_ms[0] = 0.010;
     self->warm_ms = 0.005;
     self->candidate_count = 1;
+    self->memory_bytes = (int64_t)80 << 30;
 }
 
 static int read_bool(const json_cursor *c, const char *key, bool *out, err *e)
@@ -136,6 +137,9 @@ static int read_entry(const json_cursor *c, fake_script *out, err *e)
         return -1;
     if (json_maybe(c, "delay_ms", &member) &&
         json_want_int(&member, 0, FAKE_DELAY_MAX_MS, &out->delay_ms, e) < 0)
+        return -1;
+    if (json_maybe(c, "memory_bytes", &member) &&
+        json_want_int(&member, 1, INT64_MAX, &out->memory_bytes, e) < 0)
         return -1;
     if (json_maybe(c, "warm_ms", &member) && json_want_real(&member, &out->warm_ms, e) < 0)
         return -1;

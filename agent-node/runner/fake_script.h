@@ -3,12 +3,14 @@
  * Purpose:   {"default": entry, "problems": {"<problem id>": entry}}, where an entry is
  *            {"load": phase, "check": phase, "time": phase, "compare": {…}, "candidate_ms": [ms…], "warm_ms": ms,
  *             "baselines": {"<mode>": [ms…]}, "delay_ms": n, "crash": bool, "hang": bool,
- *             "state": {…}, "profile": {…}} and a phase
+ *             "state": {…}, "profile": {…}, "memory_bytes": n} and a phase
  *            {"outcome": name, "detail": text, "text": text, "elapsed_us": n, "crash": bool,
  *             "hang": bool}; every member is optional. A problem's entry overrides the default member by
  *            member. delay_ms, crash and hang of an entry happen in its check. compare and baselines
  *            belong to the judge, state to the watch (agent-node/watch.h). profile is
- *            the record of runner/profiler.h; its member "baseline" belongs to the judge.
+ *            the record of runner/profiler.h; its member "baseline" belongs to the judge. memory_bytes is
+ *            what the device says it has; a node asks before there is a problem, so only the default's
+ *            counts there.
  * Ownership: a value; fake_script_fini frees.
  * Threads:   one owner.
  * Errors:    ERR_CONFIG with file and JSON pointer for an unknown member, outcome or type.
@@ -38,10 +40,11 @@ typedef struct fake_script {
     size_t candidate_count;
     double warm_ms; /* with a warm L2 */
     int64_t delay_ms;
+    int64_t memory_bytes;           /* of the device */
     char profile[FAKE_PROFILE_MAX]; /* JSON; "": none */
 } fake_script;
 
-/* fake_script_init gives the defaults: everything ok, 0.010 ms. */
+/* fake_script_init gives the defaults: everything ok, 0.010 ms, 80 GiB. */
 void fake_script_init(fake_script *self);
 /* fake_script_load reads the file for a problem (NULL: only the default entry). */
 int fake_script_load(fake_script *self, const char *path, const char *problem, err *e);

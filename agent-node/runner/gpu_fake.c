@@ -99,7 +99,6 @@ gpu *gpu_fake_open(const gpu_options *options, err *e)
                                 .cc = 90,
                                 .sm_count = 132,
                                 .l2_bytes = 62914560,
-                                .memory_bytes = (int64_t)80 << 30,
                                 .shared_per_block = 232448,
                                 .threads_per_block = 1024,
                                 .driver = 13000,
@@ -111,5 +110,6 @@ gpu *gpu_fake_open(const gpu_options *options, err *e)
         fake_close(&g->base);
         return NULL;
     }
+    g->base.facts.memory_bytes = g->script.memory_bytes;
     return &g->base;
 }

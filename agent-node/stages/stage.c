@@ -341,7 +341,7 @@ lane *stage_hold(pipeline *p, stage_work *w, err *e)
     const atomic_bool *cancelled = p->ledger->cancelled;
     lanes *all = p->node->lanes;
     lane *held = p->placed ? lanes_acquire_again(all, p->facts, cancelled, e)
-                           : lanes_acquire(all, p->facts->arch, cancelled, e);
+                           : lanes_acquire(all, p->facts->arch, &p->terms->needs, cancelled, e);
     if (held == NULL) {
         return NULL;
     }

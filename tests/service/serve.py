@@ -102,6 +102,26 @@ def test_a_node_keeps_its_tasks_while_the_coordinator_is_gone(place):
     expect(place.count("lease") == place.count("task"), "no task was handed out twice")
 
 
+def test_a_task_that_fits_no_node_waits_says_why_and_goes_where_it_fits(place):
+    suites = place.suites()
+    with open(suites / "internal/silu_fp16/problem.yaml", "a") as terms:
+        terms.write(f"memory: {60 << 30}\ncapability: 90\n")
+    serve(place, "--suites", suites)
+    small = place.write("small.json", {"default": {"memory_bytes": 40 << 30}})
+    place.node(local(place), "--device", "fake", "--fake", small, "--name", "small")
+    child, run = submit(place, "gold", "--samples", 2, wait=False)
+    place.wait("what fits is done", lambda: place.count("task", "state = 'done'") == 3)
+    told = json.loads(ask(place, "status", run, "--json").stdout)["waits"]
+    why = "needs 60.0 GiB of device memory; the largest device has 40.0 GiB"
+    expect(told == [{"problem": "silu_fp16", "tasks": 3, "reason": why}], told)
+    expect(f"waits       silu_fp16, 3 tasks: {why}" in ask(place, "status", run).stdout)
+    place.node(local(place), "--device", "fake", "--name", "large")
+    expect(child.wait(120) == 0, child.log.read_text())
+    where = place.rows("SELECT DISTINCT l.node FROM lease l JOIN task t ON t.id = l.task WHERE t.problem = 'silu_fp16'")
+    expect(where == [("large",)], where)
+    expect(json.loads(ask(place, "status", run, "--json").stdout)["waits"] == [])
+
+
 def drains(place, how, ending):
     serve(place)
     run, _ = submit(place, place.mock(SLOW), "--samples", 2, wait=False)

@@ -124,7 +124,7 @@ void judge_spy_install(judge_spy *self, lanes *all)
 {
     atomic_bool never = false;
     err e = {0};
-    lane *held = lanes_acquire(all, lanes_facts(all, 0)->arch, &never, &e);
+    lane *held = lanes_acquire(all, lanes_facts(all, 0)->arch, NULL, &never, &e);
     judge *j = held != NULL ? lane_judge(held, &e) : NULL;
     if (j == NULL) {
         fail_msg("%s", e.text);

@@ -616,7 +616,7 @@ void rig_texts(rig *self, const task_spec *spec, rig_work *out)
     p->ledger = &out->account;
     p->spec = spec;
     p->done = &out->done;
-    p->facts = lanes_usable(self->parts.lanes);
+    p->facts = lanes_usable(self->parts.lanes, NULL);
     p->terms = contract_parse(spec->contract, strlen(spec->contract), "contract", &e);
     assert_non_null(p->terms);
     p->prompt = text_of(self, &spec->prompt);

@@ -39,7 +39,7 @@ static int run_check(bench *b)
 {
     const pipeline *p = &b->work.p;
     atomic_bool never = false;
-    lane *held = lanes_acquire(p->node->lanes, p->facts->arch, &never, &b->e);
+    lane *held = lanes_acquire(p->node->lanes, p->facts->arch, NULL, &never, &b->e);
     assert_non_null(held);
     int rc = check_candidate(p, held, p->best, &b->report, &b->e);
     lanes_release(p->node->lanes, &held);
@@ -107,6 +107,31 @@ static void the_report_lists_every_shape(void **state)
     const char *why = json_str(json_get(json_at(rows, all.count + 1), "text"), "");
     assert_non_null(strstr(why, "range")); /* not run is said, with its reason */
     bench_close(&b);
+}
+
+static void what_the_device_has_not_is_not_run_and_said(void **state)
+{
+    (void)state;
+    const struct {
+        need_set needs;
+        const char *detail, *why;
+    } rows[] = {
+        {{.memory = INT64_C(99) << 30},
+         "memory",
+         "not runnable here: needs 99.0 GiB of device memory; the largest device has 80.0 GiB"},
+        {{.capability = 120},
+         "capability",
+         "not runnable here: needs compute capability 12.0; the highest of a device is 9.0"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        bench b;
+        bench_open(&b, NULL);
+        b.work.p.terms->needs = rows[i].needs;
+        assert_ok(run_check(&b), b.e);
+        assert_int_equal(b.report.verdict.result, OUTCOME_NOT_RUN);
+        assert_string_equal(b.report.verdict.detail, rows[i].detail);
+        assert_string_equal(b.report.verdict.text, rows[i].why);
+        bench_close(&b);
+    }
 }
 
 /* What the judge has found for one candidate serves the next; the hidden part is new each time. */
@@ -321,6 +346,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_case_is_drawn_in_order_then_the_benchmark_then_hidden_ones),
         cmocka_unit_test(the_report_lists_every_shape),
+        cmocka_unit_test(what_the_device_has_not_is_not_run_and_said),
         cmocka_unit_test(another_attempt_meets_the_same_grid_and_other_hidden_values),
         cmocka_unit_test(the_first_wrong_shape_ends_it),
         cmocka_unit_test(what_only_the_hidden_run_finds_is_wrong_and_says_so),

@@ -45,7 +45,7 @@ static int fight(bench *b, int64_t number)
 {
     const pipeline *p = &b->work.p;
     atomic_bool never = false;
-    lane *held = lanes_acquire(p->node->lanes, p->facts->arch, &never, &b->e);
+    lane *held = lanes_acquire(p->node->lanes, p->facts->arch, NULL, &never, &b->e);
     assert_non_null(held);
     comparison_record_fini(&b->got);
     duel_request request = {.p = p,
@@ -224,7 +224,7 @@ static void faster_than_the_memory_is_impossible(void **state)
     bench b;
     bench_open(&b, SCRIPT("0.005", ""));
     atomic_bool never = false;
-    lane *held = lanes_acquire(b.work.p.node->lanes, b.work.p.facts->arch, &never, &b.e);
+    lane *held = lanes_acquire(b.work.p.node->lanes, b.work.p.facts->arch, NULL, &never, &b.e);
     lane_facts *facts = (lane_facts *)(uintptr_t)lane_get_facts(held);
     facts->memory_rate = 4.9e12; /* 32 MiB take 6.8 µs */
     lanes_release(b.work.p.node->lanes, &held);

@@ -38,7 +38,7 @@ static void a_fake_device_is_found_with_its_facts(void **state)
     SCOPED(lanes_destroy) lanes *all = open_lanes(&fake);
     assert_int_equal(lanes_count(all), 1);
     const lane_facts *f = lanes_facts(all, 0);
-    assert_ptr_equal(lanes_usable(all), f);
+    assert_ptr_equal(lanes_usable(all, NULL), f);
     assert_string_equal(f->kind, "fake");
     assert_string_equal(f->device, "fake");
     assert_string_equal(f->arch, "sm_90a");
@@ -77,7 +77,7 @@ static void *contend(void *arg)
 {
     contest *c = arg;
     for (int i = 0; i < TURNS; i++) {
-        lane *held = lanes_acquire(c->all, "sm_90a", &never, NULL);
+        lane *held = lanes_acquire(c->all, "sm_90a", NULL, &never, NULL);
         c->holders++;
         c->most = c->holders > c->most ? c->holders : c->most;
         c->turns++;
@@ -113,7 +113,7 @@ typedef struct waiter {
 static void *wait_for_lane(void *arg)
 {
     waiter *w = arg;
-    w->got = lanes_acquire(w->all, "sm_90a", &w->cancelled, &w->e);
+    w->got = lanes_acquire(w->all, "sm_90a", NULL, &w->cancelled, &w->e);
     return NULL;
 }
 
@@ -121,7 +121,7 @@ static void who_waits_can_be_cancelled(void **state)
 {
     (void)state;
     SCOPED(lanes_destroy) lanes *all = open_lanes(&fake);
-    lane *held = lanes_acquire(all, "sm_90a", &never, NULL);
+    lane *held = lanes_acquire(all, "sm_90a", NULL, &never, NULL);
     waiter w = {.all = all};
     pthread_t thread;
     assert_non_null(held);
@@ -141,7 +141,7 @@ static void a_cancelled_task_takes_no_free_lane(void **state)
     SCOPED(lanes_destroy) lanes *all = open_lanes(&fake);
     atomic_bool cancelled = true;
     err e = {0};
-    assert_null(lanes_acquire(all, "sm_90a", &cancelled, &e));
+    assert_null(lanes_acquire(all, "sm_90a", NULL, &cancelled, &e));
     assert_int_equal(e.code, ERR_CONFLICT);
 }
 
@@ -150,7 +150,7 @@ static void the_same_lane_can_be_had_again(void **state)
     (void)state;
     SCOPED(lanes_destroy) lanes *all = open_lanes(&fake);
     err e = {0};
-    lane *first = lanes_acquire(all, "sm_90a", &never, &e);
+    lane *first = lanes_acquire(all, "sm_90a", NULL, &never, &e);
     const lane_facts *facts = lane_get_facts(first);
     lane *was = first;
     lanes_release(all, &first);
@@ -167,9 +167,28 @@ static void code_for_another_card_waits_for_none(void **state)
     (void)state;
     SCOPED(lanes_destroy) lanes *all = open_lanes(&fake);
     err e = {0};
-    assert_null(lanes_acquire(all, "sm_80", &never, &e));
+    assert_null(lanes_acquire(all, "sm_80", NULL, &never, &e));
     assert_int_equal(e.code, ERR_UNAVAILABLE);
     assert_non_null(strstr(e.text, "sm_80"));
+}
+
+static void what_no_lane_has_is_not_waited_for(void **state)
+{
+    (void)state;
+    SCOPED(lanes_destroy) lanes *all = open_lanes(&fake);
+    const need_set met = {.memory = INT64_C(80) << 30, .capability = 90};
+    const need_set unmet = {.memory = INT64_C(81) << 30};
+    const need_device device = lanes_device(lanes_facts(all, 0));
+    assert_true(need_met(&met, &device));
+    assert_false(need_met(&unmet, &device));
+    const need_set *rows[] = {&met, &unmet};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        err e = {0};
+        assert_ptr_equal(lanes_usable(all, rows[i]), lanes_facts(all, 0));
+        lane *held = lanes_acquire(all, "sm_90a", rows[i], &never, &e);
+        assert_non_null(held);
+        lanes_release(all, &held);
+    }
 }
 
 static void a_lane_keeps_its_judge(void **state)
@@ -177,12 +196,12 @@ static void a_lane_keeps_its_judge(void **state)
     (void)state;
     SCOPED(lanes_destroy) lanes *all = open_lanes(&fake);
     err e = {0};
-    lane *held = lanes_acquire(all, "sm_90a", &never, &e);
+    lane *held = lanes_acquire(all, "sm_90a", NULL, &never, &e);
     judge *j = lane_judge(held, &e);
     assert_non_null(j);
     assert_string_equal(judge_get_facts(j)->device, "fake");
     lanes_release(all, &held);
-    held = lanes_acquire(all, "sm_90a", &never, &e);
+    held = lanes_acquire(all, "sm_90a", NULL, &never, &e);
     assert_ptr_equal(lane_judge(held, &e), j);
     lanes_release(all, &held);
 }
@@ -193,7 +212,7 @@ static void without_a_gpu_the_lane_says_why(void **state)
     const settings s = {.device = "cuda"};
     SCOPED(lanes_destroy) lanes *all = open_lanes(&s);
     err e = {0};
-    if (lanes_usable(all) != NULL) {
+    if (lanes_usable(all, NULL) != NULL) {
         skip(); /* this host has one */
     }
     assert_int_equal(lanes_count(all), 1);
@@ -202,10 +221,10 @@ static void without_a_gpu_the_lane_says_why(void **state)
     assert_string_equal(f->arch, "sm_90a");
     assert_non_null(strstr(f->reason, "--device emu"));
     assert_int_equal(f->limits.threads_per_block_max, 1024);
-    assert_null(lanes_acquire(all, "sm_90a", &never, &e));
+    assert_null(lanes_acquire(all, "sm_90a", NULL, &never, &e));
     assert_int_equal(e.code, ERR_UNAVAILABLE);
     assert_string_equal(e.text, f->reason);
-    lane *host = lanes_acquire_host(all, &never, &e);
+    lane *host = lanes_acquire_host(all, NULL, &never, &e);
     assert_non_null(host);
     assert_string_equal(lane_get_facts(host)->device, "cpu");
     lanes_release(all, &host);
@@ -216,7 +235,7 @@ static void auto_is_the_emulator_where_there_is_no_gpu(void **state)
     (void)state;
     const settings s = {.device = "auto"};
     SCOPED(lanes_destroy) lanes *all = open_lanes(&s);
-    const lane_facts *f = lanes_usable(all);
+    const lane_facts *f = lanes_usable(all, NULL);
     err e = {0};
     assert_non_null(f);
     if (strcmp(f->kind, "cuda") == 0) {
@@ -225,7 +244,7 @@ static void auto_is_the_emulator_where_there_is_no_gpu(void **state)
     assert_string_equal(f->kind, "emu");
     assert_string_equal(f->arch, "sm_80");
     assert_int_equal(f->limits.sm_count, 16);
-    lane *host = lanes_acquire_host(all, &never, &e);
+    lane *host = lanes_acquire_host(all, NULL, &never, &e);
     assert_string_equal(lane_get_facts(host)->kind, "emu"); /* one judge serves both */
     lanes_release(all, &host);
 }
@@ -240,6 +259,7 @@ int main(void)
         cmocka_unit_test(a_cancelled_task_takes_no_free_lane),
         cmocka_unit_test(the_same_lane_can_be_had_again),
         cmocka_unit_test(code_for_another_card_waits_for_none),
+        cmocka_unit_test(what_no_lane_has_is_not_waited_for),
         cmocka_unit_test(a_lane_keeps_its_judge),
         cmocka_unit_test(without_a_gpu_the_lane_says_why),
         cmocka_unit_test(auto_is_the_emulator_where_there_is_no_gpu)};

@@ -46,7 +46,7 @@ static int fight(bench *b)
 {
     const pipeline *p = &b->work.p;
     atomic_bool never = false;
-    lane *held = lanes_acquire(p->node->lanes, p->facts->arch, &never, &b->e);
+    lane *held = lanes_acquire(p->node->lanes, p->facts->arch, NULL, &never, &b->e);
     assert_non_null(held);
     duel_request request = {.p = p,
                             .held = held,

@@ -182,7 +182,7 @@ static void without_a_device_a_candidate_is_compiled_and_not_run(void **state)
     rig *r = rig_create_on("cuda", NULL);
     task_spec spec SCOPED(task_spec_fini);
     err e = {0};
-    if (lanes_usable(rig_node(r)->lanes) != NULL) {
+    if (lanes_usable(rig_node(r)->lanes, NULL) != NULL) {
         rig_destroy(&r);
         skip(); /* this host has one */
     }

@@ -66,7 +66,7 @@ static int look(bench *b)
 {
     const pipeline *p = &b->work.p;
     atomic_bool never = false;
-    lane *held = lanes_acquire(p->node->lanes, p->facts->arch, &never, &b->e);
+    lane *held = lanes_acquire(p->node->lanes, p->facts->arch, NULL, &never, &b->e);
     assert_non_null(held);
     int rc = sanitize_candidate(p, held, p->best, &b->report, &b->e);
     lanes_release(p->node->lanes, &held);

@@ -39,7 +39,7 @@ static int run(bench *b, const char *script, double memory_rate)
     atomic_bool never = false;
     b->rig = rig_create(script);
     const node_parts *node = rig_node(b->rig);
-    lane *held = lanes_acquire(node->lanes, lanes_facts(node->lanes, 0)->arch, &never, &b->e);
+    lane *held = lanes_acquire(node->lanes, lanes_facts(node->lanes, 0)->arch, NULL, &never, &b->e);
     assert_non_null(held);
     ((lane_facts *)(uintptr_t)lane_get_facts(held))->memory_rate = memory_rate;
     b->options.version = "1";

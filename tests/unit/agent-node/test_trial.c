@@ -80,7 +80,7 @@ static int open_gold(const char *script, runner_verdict *verdict, err *e)
     rig_spec(r, "silu_fp16", "gold", &spec);
     rig_pipeline(r, &spec, &work);
     atomic_bool never = false;
-    lane *held = lanes_acquire(rig_node(r)->lanes, work.p.facts->arch, &never, e);
+    lane *held = lanes_acquire(rig_node(r)->lanes, work.p.facts->arch, NULL, &never, e);
     verdict_ok(verdict);
     int rc = trial_open(&t, &work.p, held, work.p.best, verdict, e);
     trial_fini(&t);
@@ -127,7 +127,7 @@ static void a_runner_started_ahead_is_the_next_one(void **state)
     atomic_bool never = false;
     rig_spec(r, "silu_fp16", "gold", &spec);
     rig_pipeline(r, &spec, &work);
-    lane *held = lanes_acquire(rig_node(r)->lanes, work.p.facts->arch, &never, &e);
+    lane *held = lanes_acquire(rig_node(r)->lanes, work.p.facts->arch, NULL, &never, &e);
     verdict_ok(&verdict);
     assert_ok(trial_open(&t, &work.p, held, work.p.best, &verdict, &e), e);
     assert_ok(trial_ahead(&t, held, &e), e);
@@ -162,7 +162,7 @@ static void a_runner_on_another_card_is_refused(void **state)
     atomic_bool never = false;
     rig_spec(r, "silu_fp16", "gold", &spec);
     rig_pipeline(r, &spec, &work);
-    lane *held = lanes_acquire(rig_node(r)->lanes, work.p.facts->arch, &never, &e);
+    lane *held = lanes_acquire(rig_node(r)->lanes, work.p.facts->arch, NULL, &never, &e);
     lane_facts *facts = (lane_facts *)(uintptr_t)lane_get_facts(held);
     snprintf(facts->uuid, sizeof(facts->uuid), "GPU-elsewhere");
     verdict_ok(&verdict);

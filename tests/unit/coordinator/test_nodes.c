@@ -46,6 +46,23 @@ static size_t join(nodes *self, const char *name, const char *kind, const char *
     return number;
 }
 
+static size_t taken(nodes *self, size_t number, bool alone)
+{
+    if (number != NODES_NONE)
+        nodes_take(self, number, alone);
+    return number;
+}
+
+static size_t take(nodes *self, const char *device)
+{
+    return taken(self, nodes_find(self, &(nodes_want){.device = device}), false);
+}
+
+static size_t take_empty(nodes *self, const char *device)
+{
+    return taken(self, nodes_find_empty(self, &(nodes_want){.device = device}), true);
+}
+
 static const peer_id nobody; /* a plain peer */
 
 static size_t beat(nodes *self, const char *name, const char *instance, int64_t tick_age,
@@ -153,14 +170,14 @@ static void a_node_whose_tasks_fail_is_quarantined_while_another_can_do_them(voi
     assert_false(nodes_blame(n, bad, 3, "fake", 11 + NODES_BLAME_MS)); /* long after the first */
     assert_true(nodes_blame(n, bad, 4, "fake", 12 + NODES_BLAME_MS));
     for (int i = 0; i < 4; i++)
-        assert_int_equal(nodes_take(n, "fake"), good);
-    assert_int_equal(nodes_take(n, "fake"), NODES_NONE);
+        assert_int_equal(take(n, "fake"), good);
+    assert_int_equal(take(n, "fake"), NODES_NONE);
     nodes_tick(n, 13 + 2 * NODES_BLAME_MS);
     assert_false(nodes_quarantined(nodes_get(n, bad)));
-    assert_int_equal(nodes_take(n, "fake"), bad); /* on probation: one at a time */
-    assert_int_equal(nodes_take(n, "fake"), NODES_NONE);
+    assert_int_equal(take(n, "fake"), bad); /* on probation: one at a time */
+    assert_int_equal(take(n, "fake"), NODES_NONE);
     nodes_praise(n, bad);
-    assert_int_equal(nodes_take(n, "fake"), bad);
+    assert_int_equal(take(n, "fake"), bad);
 }
 
 static void an_empty_node_is_taken_alone(void **state)
@@ -168,12 +185,12 @@ static void an_empty_node_is_taken_alone(void **state)
     (void)state;
     SCOPED(nodes_destroy) nodes *n = nodes_create();
     size_t a = join(n, "a", "fake", "");
-    assert_int_equal(nodes_take_empty(n, "cuda"), NODES_NONE);
-    assert_int_equal(nodes_take_empty(n, "fake"), a);
-    assert_int_equal(nodes_take(n, "fake"), NODES_NONE);
+    assert_int_equal(take_empty(n, "cuda"), NODES_NONE);
+    assert_int_equal(take_empty(n, "fake"), a);
+    assert_int_equal(take(n, "fake"), NODES_NONE);
     nodes_release(n, a);
-    assert_int_equal(nodes_take(n, "fake"), a);
-    assert_int_equal(nodes_take_empty(n, "fake"), NODES_NONE);
+    assert_int_equal(take(n, "fake"), a);
+    assert_int_equal(take_empty(n, "fake"), NODES_NONE);
 }
 
 /* A node with one card whose newest self-test said `failure`. */
@@ -209,17 +226,17 @@ static void a_failing_card_gets_tasks_only_where_nobody_else_can(void **state)
     size_t bad = join(n, "bad", "fake", "");
     set_card(n, bad, "copy: 7 % off");
     assert_true(nodes_is_failing(nodes_get(n, bad)));
-    assert_int_equal(nodes_take(n, "fake"), bad); /* it says what is wrong with it */
+    assert_int_equal(take(n, "fake"), bad); /* it says what is wrong with it */
     size_t good = join(n, "good", "fake", "");
     for (int i = 0; i < 4; i++)
-        assert_int_equal(nodes_take(n, "fake"), good);
-    assert_int_equal(nodes_take(n, "fake"), NODES_NONE); /* waits for the good one */
+        assert_int_equal(take(n, "fake"), good);
+    assert_int_equal(take(n, "fake"), NODES_NONE); /* waits for the good one */
     assert_int_equal(nodes_untested(n, false, NODES_DOUBT_MS), bad);
     struct row_card mended = {.uuid = xstrdup("GPU-1"), .failure = xstrdup("")};
     nodes_update_card(n, &mended);
     free(mended.uuid);
     free(mended.failure);
-    assert_int_equal(nodes_take(n, "fake"), bad);
+    assert_int_equal(take(n, "fake"), bad);
 }
 
 static void a_drained_node_takes_nothing(void **state)
@@ -228,8 +245,8 @@ static void a_drained_node_takes_nothing(void **state)
     SCOPED(nodes_destroy) nodes *n = nodes_create();
     size_t a = join(n, "a", "fake", "");
     nodes_drain(n, a);
-    assert_int_equal(nodes_take(n, "fake"), NODES_NONE);
-    assert_int_equal(nodes_take_empty(n, "fake"), NODES_NONE);
+    assert_int_equal(take(n, "fake"), NODES_NONE);
+    assert_int_equal(take_empty(n, "fake"), NODES_NONE);
 }
 
 static void the_roomiest_node_takes_the_task(void **state)
@@ -239,13 +256,13 @@ static void the_roomiest_node_takes_the_task(void **state)
     size_t a = join(n, "a", "fake", ""), b = join(n, "b", "fake", "");
     size_t taken[2] = {0, 0};
     for (int i = 0; i < 8; i++) {
-        size_t got = nodes_take(n, "fake");
+        size_t got = take(n, "fake");
         assert_true(got == a || got == b);
         taken[got == b]++;
     }
     assert_int_equal(taken[0], 4);
     assert_int_equal(taken[1], 4);
-    assert_int_equal(nodes_take(n, "fake"), NODES_NONE);
+    assert_int_equal(take(n, "fake"), NODES_NONE);
 }
 
 static void a_pull_that_crossed_a_lease_does_not_count_twice(void **state)
@@ -254,12 +271,12 @@ static void a_pull_that_crossed_a_lease_does_not_count_twice(void **state)
     SCOPED(nodes_destroy) nodes *n = nodes_create();
     size_t a = join(n, "a", "fake", "");
     for (int i = 0; i < 4; i++)
-        assert_int_equal(nodes_take(n, "fake"), a);
+        assert_int_equal(take(n, "fake"), a);
     nodes_set_credit(n, a, 4);
-    assert_int_equal(nodes_take(n, "fake"), NODES_NONE);
+    assert_int_equal(take(n, "fake"), NODES_NONE);
     nodes_release(n, a);
-    assert_int_equal(nodes_take(n, "fake"), a);
-    assert_int_equal(nodes_take(n, "fake"), NODES_NONE);
+    assert_int_equal(take(n, "fake"), a);
+    assert_int_equal(take(n, "fake"), NODES_NONE);
 }
 
 static void lanes_that_can_run_the_device_come_first(void **state)
@@ -283,11 +300,82 @@ static void lanes_that_can_run_the_device_come_first(void **state)
         }
         bool may[3] = {false, false, false};
         size_t got;
-        while ((got = nodes_take(n, rows[i].device)) != NODES_NONE)
+        while ((got = take(n, rows[i].device)) != NODES_NONE)
             may[got] = true;
         for (size_t k = 0; k < 3; k++)
             assert_int_equal(may[k], strchr(rows[i].want, (int)('0' + k)) != NULL);
     }
+}
+
+/* Joins a node with one lane that tells its memory and target. */
+static size_t join_sized(nodes *self, const char *name, const char *kind, int64_t gib,
+                         const char *arch)
+{
+    static uint8_t next = 101;
+    char node_name[64], instance[] = "i1", text[16], target[16], none[] = "";
+    memccpy(node_name, name, 0, sizeof node_name);
+    memccpy(text, kind, 0, sizeof text);
+    memccpy(target, arch, 0, sizeof target);
+    struct row_device lane = {.kind = text,
+                              .name = none,
+                              .uuid = none,
+                              .arch = target,
+                              .memory_bytes = gib << 30,
+                              .reason = none};
+    struct msg_hello hello = {.protocol = MESSAGE_PROTOCOL,
+                              .node = node_name,
+                              .instance = instance,
+                              .slots = 1,
+                              .software = none,
+                              .devices = &lane,
+                              .devices_count = 1};
+    peer_id peer = peer_of(next++);
+    size_t number = NODES_NONE;
+    assert_int_equal(nodes_join(self, &peer, &hello, 0, &number, NULL), 0);
+    nodes_set_credit(self, number, 1);
+    return number;
+}
+
+static void a_task_goes_only_where_its_needs_are_met(void **state)
+{
+    (void)state;
+    SCOPED(nodes_destroy) nodes *n = nodes_create();
+    const int64_t gib = INT64_C(1) << 30;
+    size_t small = join_sized(n, "small", "cuda", 40, "sm_80");
+    size_t large = join_sized(n, "large", "cuda", 80, "sm_90a");
+    const struct {
+        nodes_want want;
+        size_t found;
+        bool fits;
+    } rows[] = {
+        {{.device = "cuda", .needs = {.memory = 60 * gib}}, large, true},
+        {{.device = "cuda", .needs = {.capability = 90}}, large, true},
+        {{.device = "cuda", .needs = {.memory = 81 * gib}, .strict = true}, NODES_NONE, false},
+        {{.device = "cuda", .needs = {.memory = 81 * gib}},
+         small,
+         false}, /* it says that it cannot */
+        {{.device = "fake", .strict = true}, NODES_NONE, false},
+        {{.device = "auto", .needs = {.memory = 40 * gib}, .strict = true}, small, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        assert_int_equal(nodes_find(n, &rows[i].want), rows[i].found);
+        assert_int_equal(nodes_fit(n, &rows[i].want), rows[i].fits);
+    }
+    nodes_take(n, large, false);
+    const nodes_want big = {.device = "cuda", .needs = {.memory = 60 * gib}};
+    assert_int_equal(nodes_find(n, &big), NODES_NONE); /* it waits for the large one */
+    assert_true(nodes_fit(n, &big));
+    need_device lanes[2];
+    assert_int_equal(nodes_lanes(n, lanes, 2), 2);
+    assert_int_equal(lanes[1].capability, 90);
+    uint64_t before = nodes_changes(n);
+    nodes_drain(n, large);
+    assert_true(nodes_changes(n) > before);
+    assert_false(nodes_fit(n, &big));
+    assert_int_equal(nodes_lanes(n, lanes, 2), 1);
+    join_sized(n, "emulator", "emu", 1, "sm_80");
+    const nodes_want any = {.device = "auto", .needs = {.memory = 60 * gib}, .strict = true};
+    assert_true(nodes_fit(n, &any)); /* whose memory is the host's */
 }
 
 int main(void)
@@ -307,6 +395,7 @@ int main(void)
         cmocka_unit_test(the_roomiest_node_takes_the_task),
         cmocka_unit_test(a_pull_that_crossed_a_lease_does_not_count_twice),
         cmocka_unit_test(lanes_that_can_run_the_device_come_first),
+        cmocka_unit_test(a_task_goes_only_where_its_needs_are_met),
     };
     return cmocka_run_group_tests_name("coordinator/nodes", tests, NULL, NULL);
 }

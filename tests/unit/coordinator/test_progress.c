@@ -32,7 +32,7 @@ static run *make(size_t work, size_t done, bool released)
             sched_add(self->tasks, &task);
     }
     if (released && done < work)
-        sched_enter_stage(self->tasks, sched_pick(self->tasks), "correctness");
+        sched_enter_stage(self->tasks, sched_pick(self->tasks, NULL, NULL), "correctness");
     return self;
 }
 

@@ -27,15 +27,15 @@ static void contract_tasks_go_first_and_hold_the_rest_back(void **state)
     SCOPED(sched_destroy) sched *s = sched_create();
     size_t work = add(s, "w0", 0);
     size_t c0 = add(s, "c0", SCHED_NONE), c1 = add(s, "c1", SCHED_NONE);
-    assert_int_equal(sched_pick(s), c0);
-    assert_int_equal(sched_pick(s), c1);
-    assert_int_equal(sched_pick(s), SCHED_NONE);
+    assert_int_equal(sched_pick(s, NULL, NULL), c0);
+    assert_int_equal(sched_pick(s, NULL, NULL), c1);
+    assert_int_equal(sched_pick(s, NULL, NULL), SCHED_NONE);
     sched_finish(s, c1, OUTCOME_OK);
     assert_false(sched_released(s));
-    assert_int_equal(sched_pick(s), SCHED_NONE);
+    assert_int_equal(sched_pick(s, NULL, NULL), SCHED_NONE);
     sched_finish(s, c0, OUTCOME_OK);
     assert_true(sched_released(s));
-    assert_int_equal(sched_pick(s), work);
+    assert_int_equal(sched_pick(s, NULL, NULL), work);
 }
 
 static void a_parked_task_waits_for_its_claim_or_the_end_of_parking(void **state)
@@ -45,15 +45,15 @@ static void a_parked_task_waits_for_its_claim_or_the_end_of_parking(void **state
     size_t a = add(s, "a", 0), b = add(s, "b", 0), c = add(s, "c", 0);
     sched_park(s, b);
     sched_park(s, a);
-    assert_int_equal(sched_pick(s), c);
-    assert_int_equal(sched_pick(s), SCHED_NONE);
+    assert_int_equal(sched_pick(s, NULL, NULL), c);
+    assert_int_equal(sched_pick(s, NULL, NULL), SCHED_NONE);
     assert_true(sched_claim(s, a));
     assert_false(sched_claim(s, a));
     sched_finish(s, a, OUTCOME_OK);
     sched_finish(s, c, OUTCOME_OK);
     assert_false(sched_idle(s)); /* b is parked, not gone */
     sched_unpark(s);
-    assert_int_equal(sched_pick(s), b);
+    assert_int_equal(sched_pick(s, NULL, NULL), b);
     sched_finish(s, b, OUTCOME_OK);
     assert_true(sched_idle(s));
 }
@@ -67,20 +67,20 @@ static void a_task_is_claimed_wherever_it_stands(void **state)
         assert_true(sched_claim(s, all[claimed]));
         for (size_t i = 0; i < 3; i++) {
             if (i != claimed)
-                assert_int_equal(sched_pick(s), all[i]);
+                assert_int_equal(sched_pick(s, NULL, NULL), all[i]);
         }
-        assert_int_equal(sched_pick(s), SCHED_NONE);
+        assert_int_equal(sched_pick(s, NULL, NULL), SCHED_NONE);
         sched_return(s, all[claimed], false, false);
-        assert_int_equal(sched_pick(s), all[claimed]);
+        assert_int_equal(sched_pick(s, NULL, NULL), all[claimed]);
     }
 }
 
 /* Loses a task that was picked in whichever way. */
 static bool lose(sched *s, size_t wanted, const char *name, bool alone)
 {
-    size_t task = sched_pick(s);
+    size_t task = sched_pick(s, NULL, NULL);
     if (task == SCHED_NONE)
-        task = sched_pick_suspect(s);
+        task = sched_pick_suspect(s, NULL, NULL);
     assert_int_equal(task, wanted);
     return sched_lose(s, task, name, alone);
 }
@@ -94,10 +94,10 @@ static void who_lost_nodes_twice_runs_alone(void **state)
     assert_false(sched_suspects(s));
     assert_false(lose(s, a, "n2", false));
     assert_true(sched_suspects(s));
-    assert_int_equal(sched_pick(s), SCHED_NONE);
+    assert_int_equal(sched_pick(s, NULL, NULL), SCHED_NONE);
     assert_false(sched_idle(s));
-    assert_int_equal(sched_pick_suspect(s), a);
-    assert_int_equal(sched_pick_suspect(s), SCHED_NONE);
+    assert_int_equal(sched_pick_suspect(s, NULL, NULL), a);
+    assert_int_equal(sched_pick_suspect(s, NULL, NULL), SCHED_NONE);
     sched_finish(s, a, OUTCOME_OK);
     assert_true(sched_idle(s));
 }
@@ -135,13 +135,13 @@ static void entrants_take_turns(void **state)
     }
     size_t last = SCHED_NONE;
     for (int i = 0; i < 6; i++) {
-        size_t task = sched_pick(s);
+        size_t task = sched_pick(s, NULL, NULL);
         size_t entrant = sched_get(s, task)->entrant;
         if (i % 2)
             assert_int_not_equal(entrant, last);
         last = entrant;
     }
-    assert_int_equal(sched_pick(s), SCHED_NONE);
+    assert_int_equal(sched_pick(s, NULL, NULL), SCHED_NONE);
 }
 
 static void the_entrant_with_less_in_flight_is_next(void **state)
@@ -149,11 +149,11 @@ static void the_entrant_with_less_in_flight_is_next(void **state)
     (void)state;
     SCOPED(sched_destroy) sched *s = sched_create();
     size_t a0 = add(s, "a0", 0), a1 = add(s, "a1", 0), b0 = add(s, "b0", 1), b1 = add(s, "b1", 1);
-    assert_int_equal(sched_pick(s), a0);
-    assert_int_equal(sched_pick(s), b0);
+    assert_int_equal(sched_pick(s, NULL, NULL), a0);
+    assert_int_equal(sched_pick(s, NULL, NULL), b0);
     sched_finish(s, b0, OUTCOME_WRONG);
-    assert_int_equal(sched_pick(s), b1);
-    assert_int_equal(sched_pick(s), a1);
+    assert_int_equal(sched_pick(s, NULL, NULL), b1);
+    assert_int_equal(sched_pick(s, NULL, NULL), a1);
 }
 
 static void a_returned_task_goes_again_before_new_work(void **state)
@@ -162,10 +162,10 @@ static void a_returned_task_goes_again_before_new_work(void **state)
     SCOPED(sched_destroy) sched *s = sched_create();
     size_t a = add(s, "a", 0);
     add(s, "b", 0);
-    assert_int_equal(sched_pick(s), a);
+    assert_int_equal(sched_pick(s, NULL, NULL), a);
     assert_false(sched_return(s, a, true, false));
     assert_int_equal(sched_get(s, a)->state, SCHED_WAITING);
-    assert_int_equal(sched_pick(s), a);
+    assert_int_equal(sched_pick(s, NULL, NULL), a);
 }
 
 static void three_failed_leases_end_a_task(void **state)
@@ -174,11 +174,11 @@ static void three_failed_leases_end_a_task(void **state)
     SCOPED(sched_destroy) sched *s = sched_create();
     size_t a = add(s, "a", 0);
     for (int i = 1; i <= SCHED_LEASES_MAX; i++) {
-        assert_int_equal(sched_pick(s), a);
+        assert_int_equal(sched_pick(s, NULL, NULL), a);
         assert_int_equal(sched_return(s, a, true, false), i == SCHED_LEASES_MAX);
     }
     assert_int_equal(sched_get(s, a)->state, SCHED_FAILED);
-    assert_int_equal(sched_pick(s), SCHED_NONE);
+    assert_int_equal(sched_pick(s, NULL, NULL), SCHED_NONE);
     assert_true(sched_idle(s));
 }
 
@@ -188,10 +188,10 @@ static void a_return_that_is_nobodys_fault_does_not_count(void **state)
     SCOPED(sched_destroy) sched *s = sched_create();
     size_t a = add(s, "a", 0);
     for (int i = 0; i < 10; i++) {
-        assert_int_equal(sched_pick(s), a);
+        assert_int_equal(sched_pick(s, NULL, NULL), a);
         assert_false(sched_return(s, a, false, false));
     }
-    assert_int_equal(sched_pick(s), a);
+    assert_int_equal(sched_pick(s, NULL, NULL), a);
     assert_true(sched_return(s, a, true, true));
 }
 
@@ -207,7 +207,7 @@ static void counts_add_up_at_every_step(void **state)
     static const outcome ends[] = {OUTCOME_OK, OUTCOME_WRONG, OUTCOME_NOT_RUN, OUTCOME_HUNG,
                                    OUTCOME_OK};
     for (size_t i = 0; i < 5; i++) {
-        size_t task = sched_pick(s);
+        size_t task = sched_pick(s, NULL, NULL);
         sched_enter_stage(s, task, "interview");
         sched_enter_stage(s, task, "codegen");
         sched_counts mid = sched_count(s, SCHED_SYNTHESIZE);
@@ -239,9 +239,9 @@ static void tasks_that_are_done_already_are_counted_but_not_picked(void **state)
     assert_true(sched_released(s));
     assert_int_equal(sched_count(s, SCHED_SYNTHESIZE).planned, 3);
     assert_int_equal(sched_count(s, SCHED_SYNTHESIZE).scored, 1);
-    assert_int_equal(sched_pick(s), a);
-    assert_int_equal(sched_pick(s), d);
-    assert_int_equal(sched_pick(s), SCHED_NONE);
+    assert_int_equal(sched_pick(s, NULL, NULL), a);
+    assert_int_equal(sched_pick(s, NULL, NULL), d);
+    assert_int_equal(sched_pick(s, NULL, NULL), SCHED_NONE);
 }
 
 static void a_finished_stage_replaces_its_answers(void **state)
@@ -287,11 +287,74 @@ static void nothing_is_picked_after_stop(void **state)
     SCOPED(sched_destroy) sched *s = sched_create();
     size_t a = add(s, "a", 0);
     add(s, "b", 0);
-    assert_int_equal(sched_pick(s), a);
+    assert_int_equal(sched_pick(s, NULL, NULL), a);
     sched_stop(s);
-    assert_int_equal(sched_pick(s), SCHED_NONE);
+    assert_int_equal(sched_pick(s, NULL, NULL), SCHED_NONE);
     assert_false(sched_idle(s));
     sched_return(s, a, false, false);
+    assert_true(sched_idle(s));
+}
+
+static bool only_that(void *arg, size_t number)
+{
+    return number == *(const size_t *)arg;
+}
+
+static size_t add_about(sched *self, const char *id, const char *problem, size_t entrant)
+{
+    return sched_add(self,
+                     &(sched_new){.id = id,
+                                  .kind = entrant == SCHED_NONE ? SCHED_CONTRACT : SCHED_SYNTHESIZE,
+                                  .problem = problem,
+                                  .entrant = entrant});
+}
+
+static void who_cannot_go_out_is_stepped_over(void **state)
+{
+    (void)state;
+    SCOPED(sched_destroy) sched *s = sched_create();
+    size_t nothing = 0, big = 1;
+    sched_need(s, "small", &(need_set){0});
+    sched_need(s, "big", &(need_set){.memory = 1000});
+    sched_need(s, "as_big", &(need_set){.memory = 1000});
+    assert_int_equal(sched_needs(s), 2);
+    assert_int_equal(sched_need_at(s, big)->memory, 1000);
+    size_t a = add_about(s, "a", "big", 0), b = add_about(s, "b", "as_big", 0);
+    size_t c = add_about(s, "c", "small", 0), d = add_about(s, "d", "small", 1);
+    assert_int_equal(sched_waiting(s, big), 2);
+    assert_int_equal(sched_pick(s, only_that, &nothing), c);
+    assert_int_equal(sched_pick(s, only_that, &nothing), d);
+    assert_int_equal(sched_pick(s, only_that, &nothing), SCHED_NONE);
+    assert_int_equal(sched_pick(s, only_that, &big), a);
+    sched_return(s, c, false, false);
+    assert_int_equal(sched_pick(s, NULL, NULL), b); /* added before c */
+    assert_int_equal(sched_pick(s, NULL, NULL), c);
+    assert_int_equal(sched_waiting(s, big), 0);
+}
+
+static void a_contract_that_no_node_could_check_holds_nobody_back(void **state)
+{
+    (void)state;
+    SCOPED(sched_destroy) sched *s = sched_create();
+    size_t nothing = 0, big = 1;
+    sched_need(s, "big", &(need_set){.memory = 1000});
+    size_t a = add_about(s, "a", "small", SCHED_NONE), b = add_about(s, "b", "big", SCHED_NONE);
+    size_t c = add_about(s, "c", "small", 0);
+    sched_set_reach(s, big, false);
+    assert_int_equal(sched_pick(s, only_that, &nothing), a);
+    assert_int_equal(sched_pick(s, only_that, &nothing), SCHED_NONE);
+    assert_false(sched_released(s));
+    sched_finish(s, a, OUTCOME_OK);
+    assert_true(sched_released(s));
+    assert_int_equal(sched_pick(s, only_that, &nothing), c);
+    sched_return(s, c, false, false);
+    sched_set_reach(s, big, true); /* a node that has it joined: its contract goes first */
+    assert_false(sched_released(s));
+    assert_int_equal(sched_pick(s, only_that, &nothing), SCHED_NONE);
+    assert_int_equal(sched_pick(s, NULL, NULL), b);
+    sched_finish(s, b, OUTCOME_OK);
+    assert_int_equal(sched_pick(s, NULL, NULL), c);
+    sched_finish(s, c, OUTCOME_OK);
     assert_true(sched_idle(s));
 }
 
@@ -313,6 +376,8 @@ int main(void)
         cmocka_unit_test(a_finished_stage_replaces_its_answers),
         cmocka_unit_test(ids_are_found_among_many),
         cmocka_unit_test(nothing_is_picked_after_stop),
+        cmocka_unit_test(who_cannot_go_out_is_stepped_over),
+        cmocka_unit_test(a_contract_that_no_node_could_check_holds_nobody_back),
     };
     return cmocka_run_group_tests_name("coordinator/sched", tests, NULL, NULL);
 }

@@ -31,7 +31,7 @@ static sched *make(const char *tasks)
         else
             sched_add(self, &task);
         if (tasks[i] == 'f')
-            sched_return(self, sched_pick(self), true, true);
+            sched_return(self, sched_pick(self, NULL, NULL), true, true);
     }
     return self;
 }

@@ -265,6 +265,25 @@ static void sizes_follow_the_shape(void **state)
     }
 }
 
+static void needs_are_told_or_none(void **state)
+{
+    (void)state;
+    SCOPED(contract_destroy) contract *none = sample_contract();
+    SCOPED(json_destroy) json *tree = contract_to_json(none);
+    assert_true(need_is_none(&none->needs));
+    assert_null(json_get(tree, "memory"));
+    assert_null(json_get(tree, "capability"));
+    json_set_int(tree, "memory", INT64_C(60) << 30);
+    json_set_int(tree, "capability", 90);
+    SCOPED(scoped_free) char *text = json_dump(tree);
+    SCOPED(contract_destroy) contract *c = contract_parse(text, strlen(text), "c", NULL);
+    assert_non_null(c);
+    assert_int_equal(c->needs.memory, INT64_C(60) << 30);
+    assert_int_equal(c->needs.capability, 90);
+    SCOPED(scoped_free) char *again = contract_text(c);
+    assert_string_equal(again, text);
+}
+
 static void operations_are_told_or_none(void **state)
 {
     (void)state;
@@ -343,6 +362,7 @@ int main(void)
         cmocka_unit_test(a_rank_0_tensor_has_one_element),
         cmocka_unit_test(sizes_follow_the_shape),
         cmocka_unit_test(operations_are_told_or_none),
+        cmocka_unit_test(needs_are_told_or_none),
         cmocka_unit_test(a_size_that_overflows_is_told_and_leaves_the_output_alone),
         cmocka_unit_test(shapes_read_back_and_have_labels),
         cmocka_unit_test(destroying_twice_or_nothing_is_fine),

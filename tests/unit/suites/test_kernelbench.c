@@ -51,7 +51,7 @@ static void rows_become_a_suite(void **state)
     assert_string_equal(p->category, "operator");
     assert_string_equal(p->reference_file, "/kb/19.py");
     assert_int_equal(p->terms->dim_count, 0);
-    assert_int_equal(p->terms->memory, 99);
+    assert_int_equal(p->terms->needs.memory, 99);
     assert_true(k->files[0].is == p);
     assert_int_equal(k->files[0].inputs, 4096);
     assert_false(k->files[1].supported);
