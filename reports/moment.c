@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: MIT */
 #include "reports/moment.h"
 
+#include <string.h>
+
 #include "common/scoped.h"
 
 typedef struct asking {
@@ -57,7 +59,7 @@ static int read_fn(store_tx *tx, void *arg, err *e)
 
 int moment_read(store *db, const char *run, int64_t now_ms, moment *out, err *e)
 {
-    moment fresh = {.now_ms = now_ms, .attended = store_owned(db)};
+    moment fresh = {.now_ms = now_ms, .attended_ms = store_owned_since(db)};
     asking a = {run, &fresh};
     if (store_run(db, read_fn, &a, e) < 0) {
         moment_fini(&fresh);
@@ -87,4 +89,10 @@ int64_t moment_left_ms(const moment *self)
     if (moment_over(self) || self->pace.results <= 0 || left <= 0 || took < 0)
         return -1;
     return (int64_t)((double)took / (double)self->pace.results * (double)left);
+}
+
+bool moment_is_up(const moment *self, const live_node *node)
+{
+    return self->attended_ms > 0 && node->joined_ms >= self->attended_ms &&
+           strcmp(node->state, "up") == 0;
 }

@@ -19,8 +19,8 @@
 #include "store/run.h"
 
 typedef struct moment {
-    int64_t now_ms; /* wall clock */
-    bool attended;  /* a coordinator has the database open */
+    int64_t now_ms;      /* wall clock */
+    int64_t attended_ms; /* since when a coordinator has the database open; 0: none has */
     run_row run;
     live_tally tally;
     spend_row spend; /* its numbers, over the whole run */
@@ -38,5 +38,8 @@ void moment_fini(moment *self);
 bool moment_over(const moment *self);
 /* moment_left_ms: until the last task is done, at the pace of the newest results; -1: not known. */
 int64_t moment_left_ms(const moment *self);
+/* moment_is_up: the node has joined the coordinator that there is now. One that an earlier coordinator left as up
+ * may still run, or not. */
+bool moment_is_up(const moment *self, const live_node *node);
 
 #endif

@@ -136,7 +136,7 @@ static size_t nodes_up(const moment *m)
 {
     size_t up = 0;
     for (size_t i = 0; i < m->nodes.count; i++)
-        up += strcmp(m->nodes.rows[i].state, "up") == 0;
+        up += moment_is_up(m, &m->nodes.rows[i]);
     return up;
 }
 
@@ -145,7 +145,7 @@ static const char *standstill(const moment *m)
 {
     if (moment_over(m))
         return NULL;
-    if (!m->attended)
+    if (m->attended_ms == 0)
         return "waiting for the coordinator: none has this database open";
     return nodes_up(m) == 0 ? "waiting for a node: none is up" : NULL;
 }
@@ -229,7 +229,7 @@ static void fill_running(list *self, const moment *m)
 
 static char *reason_of(const moment *m, const live_task *t)
 {
-    if (!m->attended)
+    if (m->attended_ms == 0)
         return xstrdup("for the coordinator");
     if (m->run.opened == 0)
         return xstrdup("for the runs before it");
@@ -309,6 +309,22 @@ static style style_of(const live_node *n)
     return n->fault != NULL ? WARNING : PLAIN;
 }
 
+/* "up 3 min", "lost 3 min", or "away": an earlier coordinator had it, and this one has not, or there is none. */
+static char *state_of(const moment *m, const live_node *n)
+{
+    const bool up = moment_is_up(m, n);
+    if (!up && strcmp(n->state, "up") == 0)
+        return xstrdup("away");
+    SCOPED(scoped_free) char *since = span(m->now_ms - (up ? n->joined_ms : n->seen_ms));
+    return xasprintf("%s %s", n->state, since);
+}
+
+/* Nodes that went before the run began are nobody's concern. */
+static bool is_shown(const moment *m, const live_node *n)
+{
+    return moment_is_up(m, n) || n->held > 0 || n->seen_ms >= m->run.created_ms;
+}
+
 static void fill_nodes(list *self, const moment *m)
 {
     /* name, state and since when, lanes, tasks, health */
@@ -317,21 +333,21 @@ static void fill_nodes(list *self, const moment *m)
     self->styles = xcalloc(m->nodes.count + 1, sizeof *self->styles);
     for (size_t i = 0; i < m->nodes.count; i++) {
         const live_node *n = &m->nodes.rows[i];
-        const bool up = strcmp(n->state, "up") == 0;
-        SCOPED(scoped_free) char *since = span(m->now_ms - (up ? n->joined_ms : n->seen_ms));
+        if (!is_shown(m, n))
+            continue;
         char *const cells[] = {
             xstrdup(n->name),
-            xasprintf("%s %s", n->state, since),
+            state_of(m, n),
             lanes_of(n),
             n->held > 0 ? xasprintf("%" PRId64 " running", n->held) : xstrdup("idle"),
             health_of(m, n),
         };
         columned_add(&self->table, cells);
-        self->styles[i] = style_of(n);
+        self->styles[self->table.rows - 1] = style_of(n);
     }
     const size_t up = nodes_up(m);
-    self->total = (int64_t)m->nodes.count;
-    self->title = xasprintf("nodes: %zu up, %zu gone", up, m->nodes.count - up);
+    self->total = (int64_t)self->table.rows;
+    self->title = xasprintf("nodes: %zu up, %zu gone", up, self->table.rows - up);
 }
 
 /* ---- how lists share the height ---- */

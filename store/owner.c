@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -85,10 +86,13 @@ void owner_release(int *fd)
     scoped_close(fd);
 }
 
-bool owner_is_there(const char *path)
+int64_t owner_since(const char *path)
 {
+    struct stat written; /* with the PID */
     SCOPED(scoped_free) char *file = xasprintf("%s.lock", path);
     SCOPED(scoped_close) int fd = open(file, O_RDONLY | O_CLOEXEC);
     long pid = fd < 0 ? 0 : read_pid(fd);
-    return pid > 0 && !is_gone(pid);
+    if (pid <= 0 || is_gone(pid) || fstat(fd, &written) < 0)
+        return 0;
+    return (int64_t)written.st_mtim.tv_sec * 1000 + written.st_mtim.tv_nsec / 1000000;
 }

@@ -11,14 +11,14 @@
 #ifndef CE_STORE_OWNER_H
 #define CE_STORE_OWNER_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
 #include "common/err.h"
 
 int owner_take(const char *path, err *e); /* descriptor, or -1 */
 void owner_release(int *fd);
-/* owner_is_there: the process that took it last still runs. It does not try the lock, which could stand in a
- * starting owner's way. */
-bool owner_is_there(const char *path);
+/* owner_since: when the process that took it last did so, Unix ms, if that still runs; else 0. It does not try the
+ * lock, which could stand in a starting owner's way. */
+int64_t owner_since(const char *path);
 
 #endif

@@ -397,7 +397,7 @@ const char *store_path(const store *self)
     return self->path;
 }
 
-bool store_owned(const store *self)
+int64_t store_owned_since(const store *self)
 {
-    return owner_is_there(self->path);
+    return owner_since(self->path);
 }

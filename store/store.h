@@ -16,7 +16,7 @@
 #ifndef CE_STORE_STORE_H
 #define CE_STORE_STORE_H
 
-#include <stdbool.h>
+#include <stdint.h>
 
 #include "common/err.h"
 
@@ -45,8 +45,9 @@ typedef void store_done_fn(void *arg, int result, const err *e);
 store *store_open(const char *path, store_mode mode, err *e);
 void store_destroy(store **self);
 const char *store_path(const store *self);
-/* store_owned: a process of this host has the database open to write, as far as its lock file tells. */
-bool store_owned(const store *self);
+/* store_owned_since: when the process of this host that has the database open to write opened it, Unix ms; 0: there is
+ * none, as far as its lock file tells. */
+int64_t store_owned_since(const store *self);
 
 /* store_run does a job and waits until it is durable (waits for room in the queue too). */
 int store_run(store *self, store_fn *fn, void *arg, err *e);

@@ -84,9 +84,11 @@ def test_watch_follows_a_run_through_a_new_size_and_a_dead_coordinator(place):
     tty.size(100, 30)
     coordinator.send_signal(signal.SIGKILL)
     coordinator.wait()
-    tty.wait("it is missed", lambda text: "waiting for the coordinator: none has this database open" in text)
+    tty.wait("it is missed", lambda text: "waiting for the coordinator: none has this database open" in text
+             and re.search(r"^box +away", text, re.MULTILINE))
     serve(place)
-    tty.wait("it is back", lambda text: "waiting for the coordinator" not in text and f"run {run} running" in text)
+    tty.wait("it is back", lambda text: "waiting for the coordinator" not in text and f"run {run} running" in text
+             and re.search(r"^box +up", text, re.MULTILINE))
     expect(tty.screen.overrun == 0, "a line was wider than the terminal")
     tty.key("q")
     tty.ends(0)

@@ -44,17 +44,17 @@ static live_node nodes[] = {
     {"node-a", "up",
      "[{\"kind\":\"cuda\",\"name\":\"NVIDIA H200\",\"reason\":\"\"},"
      "{\"kind\":\"emu\",\"name\":\"\",\"reason\":\"\"}]",
-     NOW - 7200000, NOW, 2, NOW - 600000, NULL, NULL},
+     NOW - 7200000, NOW - 7200000, 2, NOW - 600000, NULL, NULL},
     {"node-b", "up", "[{\"kind\":\"none\",\"name\":\"\",\"reason\":\"no driver\"}]", NOW - 30000,
      NOW, 1, NOW - 90000, "aa: 4.1 % is above 2 %", "returned: the judge broke its pipe"},
-    {HOSTILE, "lost", "not json", NOW - 90000000, NOW - 200000000, 0, 0, NULL, "lost: " HOSTILE},
+    {HOSTILE, "lost", "not json", NOW - 90000000, NOW - 2000000, 0, 0, NULL, "lost: " HOSTILE},
 };
 
 static moment busy(void)
 {
     return (moment){
         .now_ms = NOW,
-        .attended = true,
+        .attended_ms = NOW - 10000000,
         .run = {.id = "01m8rtta0bmz7w8wvabr4wtz3g",
                 .created_ms = NOW - 3000000,
                 .state = RUN_RUNNING,
@@ -192,7 +192,7 @@ static void a_standstill_has_a_reason(void **state)
         {"waiting: 900\n", "for lease 2, after: the judge broke?its pipe", busy()},
         {"waiting: 900\n", "for lease 2, the one before was lost", busy()},
     };
-    rows[0].m.attended = false;
+    rows[0].m.attended_ms = 0;
     rows[1].m.nodes.count = 0;
     rows[2].m.run.state = RUN_CHECKING;
     rows[2].m.tally.contracts_done = 3;
@@ -204,13 +204,31 @@ static void a_standstill_has_a_reason(void **state)
     }
 }
 
+static void a_node_of_an_earlier_coordinator_is_away(void **state)
+{
+    (void)state;
+    static const screen_shape shape = {120, 60, false, false, false};
+    moment m = busy();
+    m.attended_ms = NOW - 60000; /* node-a joined before, node-b after */
+    SCOPED(scoped_free) char *text = drawn(&m, &shape);
+    assert_non_null(strstr(text, "\nnodes: 1 up, 2 gone\n"));
+    assert_non_null(strstr(text, "\nnode-a                away"));
+    assert_non_null(strstr(text, "\nnode-b                up 30 s"));
+    nodes[0].held =
+        0; /* the two that are gone have nothing of this run, and were seen before it only */
+    m.run.created_ms = NOW - 1000;
+    SCOPED(scoped_free) char *later = drawn(&m, &shape);
+    nodes[0].held = 2;
+    assert_non_null(strstr(later, "\nnodes: 1 up, 0 gone\n"));
+}
+
 static void a_run_that_is_over_waits_for_nothing(void **state)
 {
     (void)state;
     static const screen_shape shape = {120, 60, false, false, false};
     moment m = busy();
     m.run.state = RUN_INTERRUPTED;
-    m.attended = false;
+    m.attended_ms = 0;
     SCOPED(scoped_free) char *text = drawn(&m, &shape);
     assert_null(strstr(text, "waiting"));
     assert_non_null(strstr(text, "not begun: 900"));
@@ -230,7 +248,7 @@ static void a_sentence_says_it_without_a_terminal(void **state)
                                          "2 nodes up, $1.2500 + 2 unknown of $5.0000 (26.0 %), 310 "
                                          "calls + at most $0.0500 beside (calls cut in "
                                          "flight: 1), about 2.5 h left");
-    m.attended = false;
+    m.attended_ms = 0;
     buf_clear(&line);
     screen_sentence(&line, &m, false);
     assert_non_null(strstr(buf_text(&line), "; waiting for the coordinator"));
@@ -244,6 +262,7 @@ int main(void)
         cmocka_unit_test(colours_change_nothing_else),
         cmocka_unit_test(what_is_left_out_is_counted),
         cmocka_unit_test(a_standstill_has_a_reason),
+        cmocka_unit_test(a_node_of_an_earlier_coordinator_is_away),
         cmocka_unit_test(a_run_that_is_over_waits_for_nothing),
         cmocka_unit_test(a_sentence_says_it_without_a_terminal),
     };

@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
 #include "store/owner.h"
@@ -73,19 +74,23 @@ static void an_owner_is_there_until_its_process_has_ended(void **state)
     (void)state;
     SCOPED(fixture_destroy) fixture *f = fixture_create();
     SCOPED(scoped_free) char *path = xasprintf("%s/other", f->folder);
-    assert_false(owner_is_there(path)); /* nobody ever was */
+    assert_int_equal(owner_since(path), 0); /* nobody ever was */
+    const int64_t before_ms = clock_wall_ms();
     pid_t child = fork();
     if (child == 0) {
         if (owner_take(path, NULL) < 0)
             _exit(1);
         pause();
     }
-    while (!owner_is_there(path))
+    while (owner_since(path) == 0)
         usleep(1000);
+    const int64_t since_ms = owner_since(path);
+    assert_true(since_ms >= before_ms - 1000 &&
+                since_ms <= clock_wall_ms()); /* a file's time is coarse */
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
-    assert_false(owner_is_there(path));
-    assert_true(store_owned(f->db)); /* by this process */
+    assert_int_equal(owner_since(path), 0);
+    assert_true(store_owned_since(f->db) > 0); /* by this process */
 }
 
 static void a_lock_can_be_taken_again_after_release(void **state)
