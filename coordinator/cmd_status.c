@@ -21,7 +21,7 @@ static const cli_option table[] = {
      .type = CLI_FLAG,
      .offset = offsetof(options, json),
      .help = "print an object with `run`, `open` (tasks that are not done), `waits` (for a "
-             "device) and `nodes`"},
+             "device), `stragglers` and `nodes`"},
     {.name = "watch",
      .type = CLI_REAL,
      .offset = offsetof(options, watch_s),

@@ -7,10 +7,12 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/clock.h"
 #include "common/json.h"
 #include "common/need.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
+#include "reports/straggler.h"
 #include "reports/text.h"
 #include "store/charge.h"
 #include "store/node.h"
@@ -396,6 +398,56 @@ static void append_wait(const char *problem, int64_t tasks, const char *why, voi
     json_append(arg, &one);
 }
 
+/* ---- what runs much longer than its peers ---- */
+
+static int read_stragglers(store_tx *tx, const standing *s, straggler_list *out, err *e)
+{
+    if (!is_open(&s->run) || s->counts.leased == 0)
+        return 0;
+    return straggler_find(tx, s->run.id, clock_wall_ms(), out, e);
+}
+
+static const task_row *task_named(const standing *s, const char *id)
+{
+    size_t i = 0;
+    while (strcmp(s->tasks.rows[i].id, id) != 0) /* one snapshot: it is there */
+        i++;
+    return &s->tasks.rows[i];
+}
+
+static int straggler_lines(store_tx *tx, const standing *s, buf *out, err *e)
+{
+    SCOPED(straggler_list_fini) straggler_list list = {0};
+    if (read_stragglers(tx, s, &list, e) < 0)
+        return -1;
+    for (size_t i = 0; i < list.count; i++) {
+        const task_row *t = task_named(s, list.rows[i].task);
+        buf_puts(out, i == 0 ? "\nmuch longer than their peers\n" : "");
+        task_line(s, t, out);
+        buf_printf(out, "on %s for %" PRId64 " s, the median is %" PRId64 " s\n",
+                   t->node != NULL ? t->node : "?", list.rows[i].ran_ms / 1000,
+                   list.rows[i].median_ms / 1000);
+    }
+    return 0;
+}
+
+static json *stragglers_json(store_tx *tx, const standing *s, err *e)
+{
+    SCOPED(straggler_list_fini) straggler_list list = {0};
+    if (read_stragglers(tx, s, &list, e) < 0)
+        return NULL;
+    json *out = json_new_array();
+    for (size_t i = 0; i < list.count; i++) {
+        json *one = json_new_object();
+        json_set_str(one, "task", list.rows[i].task);
+        json_set_str(one, "node", task_named(s, list.rows[i].task)->node);
+        json_set_int(one, "ran_ms", list.rows[i].ran_ms);
+        json_set_int(one, "median_ms", list.rows[i].median_ms);
+        json_append(out, &one);
+    }
+    return out;
+}
+
 static void node_lines(const standing *s, buf *out)
 {
     for (size_t i = 0; i < s->nodes.count; i++) {
@@ -433,6 +485,8 @@ static int status_text_fn(store_tx *tx, void *arg, err *e)
         buf_puts(a->out, "redacted    references and transcripts were removed\n");
     entrant_lines(&s, a->out);
     leased_lines(&s, a->out);
+    if (straggler_lines(tx, &s, a->out, e) < 0)
+        return -1;
     error_lines(&s, a->out);
     node_lines(&s, a->out);
     return 0;
@@ -510,7 +564,8 @@ static int status_json_fn(store_tx *tx, void *arg, err *e)
         return -1;
     SCOPED(json_destroy) json *root = json_new_object();
     SCOPED(json_destroy) json *waits = json_new_array();
-    if (each_wait(tx, &s, append_wait, waits, e) < 0) {
+    SCOPED(json_destroy) json *stragglers = stragglers_json(tx, &s, e);
+    if (stragglers == NULL || each_wait(tx, &s, append_wait, waits, e) < 0) {
         json_destroy(&run);
         return -1;
     }
@@ -526,6 +581,7 @@ static int status_json_fn(store_tx *tx, void *arg, err *e)
     json_set(root, "spend", &spend);
     json_set(root, "open", &open);
     json_set(root, "waits", &waits);
+    json_set(root, "stragglers", &stragglers);
     json_set(root, "nodes", &nodes);
     print_json(root, a->out);
     return 0;

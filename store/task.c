@@ -62,6 +62,14 @@ static const column brief_columns[] = {
     {0},
 };
 
+static const column span_columns[] = {
+    {"task", COLUMN_TEXT, offsetof(task_span, task), NULL},
+    {"kind", COLUMN_TEXT, offsetof(task_span, kind), NULL},
+    {"granted_ms", COLUMN_INT, offsetof(task_span, from_ms), NULL},
+    {"ended_ms", COLUMN_ID, offsetof(task_span, to_ms), NULL},
+    {0},
+};
+
 typedef struct task_walk {
     task_each_fn *fn;
     void *arg;
@@ -333,6 +341,28 @@ int task_list_read(store_tx *tx, const char *run, const char *kind, task_list *o
         return -1;
     *out = (task_list){got.rows, got.count};
     return 0;
+}
+
+int task_span_list_read(store_tx *tx, const char *run, task_span_list *out, err *e)
+{
+    column_query query = {
+        .columns = span_columns,
+        .size = sizeof(task_span),
+        .from = "task JOIN lease ON lease.task = task.id AND lease.token = task.token "
+                "WHERE run = ?1 AND state IN ('leased', 'done')",
+        .parameters = {run},
+    };
+    column_rows got;
+    if (column_select(tx, &query, &got, e) < 0)
+        return -1;
+    *out = (task_span_list){got.rows, got.count};
+    return 0;
+}
+
+void task_span_list_fini(task_span_list *self)
+{
+    column_rows_free(span_columns, sizeof(task_span), self->rows, self->count);
+    *self = (task_span_list){0};
 }
 
 void task_row_fini(task_row *self)

@@ -88,6 +88,18 @@ typedef int task_each_fn(store_tx *tx, const task_brief *row, void *arg, err *e)
  * memory. */
 int task_each(store_tx *tx, const char *run, task_each_fn *fn, void *arg, err *e);
 int task_list_read(store_tx *tx, const char *run, const char *kind, task_list *out, err *e);
+/* When the newest lease of a task that is leased or has a result began and ended. */
+typedef struct task_span {
+    const char *task, *kind;
+    int64_t from_ms, to_ms; /* to_ms 0: it goes on */
+} task_span;
+typedef struct task_span_list {
+    task_span *rows;
+    size_t count;
+} task_span_list;
+/* task_span_list_read: of a run, in no order. */
+int task_span_list_read(store_tx *tx, const char *run, task_span_list *out, err *e);
+void task_span_list_fini(task_span_list *self);
 void task_row_fini(task_row *self);
 void task_list_fini(task_list *self);
 
