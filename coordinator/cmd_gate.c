@@ -3,6 +3,8 @@
  * SPDX-License-Identifier: MIT */
 #include "common/scoped.h"
 #include "coordinator/cmd.h"
+#include "coordinator/crier.h"
+#include "coordinator/night_gate.h"
 #include "reports/board.h"
 #include "reports/regress.h"
 #include "reports/report.h"
@@ -12,7 +14,7 @@
 enum { ROWS_MAX = 1000 };
 
 typedef struct options {
-    const char *db, *again, *rules, *out;
+    const char *db, *again, *rules, *out, *hook;
     cli_list against;
 } options;
 
@@ -38,6 +40,7 @@ static const cli_option table[] = {
      .offset = offsetof(options, out),
      .value = "F",
      .help = "write to a file (default: standard output)"},
+    CRIER_OPTION(options),
     CMD_OPTION_DB(options),
     {.name = NULL}};
 
@@ -50,7 +53,9 @@ static const cli_command command = {
     .arguments_min = 1,
     .arguments_max = 1,
     .examples = "ce-coord gate latest --against 01jd\n"
-                "ce-coord gate 01jf --against 01jd --against 01je --again 01jg --rules gate.yaml\n",
+                "ce-coord gate 01jf --against 01jd --against 01je --again 01jg --rules gate.yaml\n"
+                "ce-coord gate latest --against 01jd --hook 'test $CE_CODE = 0 || mail -s "
+                "\"$CE_MESSAGE\" gpu@example.org'\n",
     .options = table};
 
 static board *read_board(const cmd_call *call, const char *const *runs, size_t count, err *e)
@@ -59,8 +64,29 @@ static board *read_board(const cmd_call *call, const char *const *runs, size_t c
     return board_read(call->store, &ask, e);
 }
 
-static int judge(const regress_ask *ask, const char *path, err *e)
+static int code_of(night_verdict verdict)
 {
+    if (verdict == NIGHT_WORSE)
+        return CMD_EXIT_NO;
+    return verdict == NIGHT_UNJUDGED ? CMD_EXIT_INCOMPLETE : CMD_EXIT_COMPLETE;
+}
+
+/* Waits for the hook: nothing is left to do. */
+static int tell(const cmd_call *call, const crier_word *word, err *e)
+{
+    const options *o = call->options;
+    const crier_options told = {
+        .command = o->hook, .db = call->db, .environment = call->program->environment};
+    SCOPED(crier_destroy) crier *teller = crier_create(&told, e);
+    if (teller == NULL)
+        return -1;
+    crier_tell(teller, word);
+    return 0;
+}
+
+static int judge(const cmd_call *call, const regress_ask *ask, err *e)
+{
+    const options *o = call->options;
     SCOPED(regress_destroy) regress *found = regress_create(ask, e);
     SCOPED(buf_fini) buf text = {0};
     buf_init(&text, TEXT_REPORT_MAX);
@@ -69,12 +95,16 @@ static int judge(const regress_ask *ask, const char *path, err *e)
     regress_verdict(found, &text);
     buf_puts(&text, "\n");
     regress_text(found, ROWS_MAX, &text);
-    if (report_print(&text, path, e) < 0)
+    if (report_print(&text, o->out, e) < 0)
         return -1;
-    if (regress_failed(found))
-        return CMD_EXIT_NO;
-    return found->times.is_shifted || found->times.is_sick ? CMD_EXIT_INCOMPLETE
-                                                           : CMD_EXIT_COMPLETE;
+    const night_verdict verdict = night_gate_verdict(found);
+    SCOPED(scoped_free) char *sentence = regress_sentence(found);
+    const crier_word word = {.event = CRIER_GATE,
+                             .run = ask->now->runs[0].row.id,
+                             .state = night_verdict_name(verdict),
+                             .code = code_of(verdict),
+                             .text = sentence};
+    return o->hook != NULL && tell(call, &word, e) < 0 ? -1 : word.code;
 }
 
 static int run_gate(const cmd_call *call, err *e)
@@ -95,7 +125,7 @@ static int run_gate(const cmd_call *call, err *e)
     if (o->again != NULL && again == NULL)
         return -1;
     const regress_ask ask = {.now = now, .before = before, .again = again, .rules = &rules};
-    return judge(&ask, o->out, e);
+    return judge(call, &ask, e);
 }
 
 const cmd_entry cmd_gate = {.cli = &command,

@@ -29,8 +29,10 @@ struct crier {
 
 const char *crier_event_name(crier_event event)
 {
-    static const char *const names[] = {
-        [CRIER_FINISH] = "finish", [CRIER_BUDGET] = "budget", [CRIER_DEAD_MAN] = "dead_man"};
+    static const char *const names[] = {[CRIER_FINISH] = "finish",
+                                        [CRIER_BUDGET] = "budget",
+                                        [CRIER_DEAD_MAN] = "dead_man",
+                                        [CRIER_GATE] = "gate"};
     return names[event];
 }
 

@@ -1,7 +1,7 @@
 /* crier - calls the user's hook from a loop that must not wait
  *
- * Purpose:   at the end of a run, when its budget is used up, when nothing has succeeded for too long, the
- *            hook (coordinator/hook.h), a shell command, is called with the facts in its environment
+ * Purpose:   at the end of a run, when its budget is used up, when nothing has succeeded for too long, after a
+ *            gate, the hook (coordinator/hook.h), a shell command, is called with the facts in its environment
  *            (CE_EVENT, CE_MESSAGE, CE_RUN, CE_STATE, CE_CODE, CE_DB) and in its document.
  * Ownership: crier_create copies, but borrows the environment; crier_tell copies.
  * Threads:   crier_tell never waits: hooks are called on a thread of their own, one after another.
@@ -19,9 +19,10 @@ enum { CRIER_QUEUE = 64 }; /* words that wait; a further one is dropped and logg
 
 /* What can happen. */
 typedef enum crier_event {
-    CRIER_FINISH,  /* a run has ended, however */
-    CRIER_BUDGET,  /* a run stopped spending: its budget has no room */
-    CRIER_DEAD_MAN /* no run has been complete for as long as was asked */
+    CRIER_FINISH,   /* a run has ended, however */
+    CRIER_BUDGET,   /* a run stopped spending: its budget has no room */
+    CRIER_DEAD_MAN, /* no run has been complete for as long as was asked */
+    CRIER_GATE      /* a run was held against earlier ones */
 } crier_event;
 const char *crier_event_name(crier_event event);
 

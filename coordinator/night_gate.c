@@ -12,7 +12,6 @@
 #include "common/xalloc.h"
 #include "coordinator/night_config.h"
 #include "reports/board.h"
-#include "reports/regress.h"
 #include "reports/text.h"
 
 enum { ROWS_MAX = 1000, NAMED_MAX = 3, REASON_MAX = 4096 };
@@ -117,17 +116,6 @@ static int look_at_canaries(store *db, const night_gate_ask *ask, const board *n
 
 /* ---- against earlier nights ---- */
 
-/* The line of reports is Markdown; a sentence for a person is not. */
-static char *plain(const char *text)
-{
-    char *out = xstrdup(text), *to = out;
-    for (const char *from = out; *from; from++)
-        if (*from != '*' && *from != '\n')
-            *to++ = *from;
-    *to = '\0';
-    return out;
-}
-
 static void name_slower(const regress *found, night_finding *out)
 {
     out->again = xcalloc(found->count + 1, sizeof *out->again);
@@ -141,7 +129,7 @@ static void name_slower(const regress *found, night_finding *out)
     }
 }
 
-static night_verdict verdict_of(const regress *found)
+night_verdict night_gate_verdict(const regress *found)
 {
     if (regress_failed(found))
         return NIGHT_WORSE;
@@ -162,13 +150,11 @@ static int compare(const regress_ask *ask, buf *page, night_finding *out, err *e
         buf_printf(page, "%s\n", why.text);
         return 0;
     }
-    SCOPED(buf_fini) buf line = {0};
-    buf_init(&line, REASON_MAX);
-    regress_verdict(found, &line);
-    buf_printf(page, "%s\n", buf_text(&line));
+    regress_verdict(found, page);
+    buf_puts(page, "\n");
     regress_text(found, ROWS_MAX, page);
-    out->verdict = verdict_of(found);
-    out->reason = plain(buf_text(&line));
+    out->verdict = night_gate_verdict(found);
+    out->reason = regress_sentence(found);
     if (!ask->again)
         name_slower(found, out);
     return 0;

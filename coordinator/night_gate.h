@@ -12,7 +12,7 @@
 
 #include "common/buf.h"
 #include "coordinator/settings.h"
-#include "reports/gate.h"
+#include "reports/regress.h"
 #include "store/night.h"
 
 typedef struct night_finding {
@@ -31,6 +31,9 @@ typedef struct night_before {
 } night_before;
 night_before night_gate_before(const night_list *nights, int64_t night, int64_t window);
 void night_before_fini(night_before *self);
+
+/* night_gate_verdict: worse, unjudged because the machine changed, or good. */
+night_verdict night_gate_verdict(const regress *found);
 
 typedef struct night_gate_ask {
     const char *run, *again; /* again: NULL: not measured a second time */

@@ -13,7 +13,7 @@
 #include "common/xalloc.h"
 #include "reports/text.h"
 
-enum { NAMES_MAX = 4096 };
+enum { NAMES_MAX = 4096, SENTENCE_MAX = 4096 };
 
 #define LOOK_SIGMAS 2.394 /* an interval at 98.3 % is so many standard deviations on each side */
 
@@ -384,6 +384,19 @@ void regress_verdict(const regress *self, buf *out)
     else if (!t->is_sick)
         buf_printf(out, "; the canary is well (references %+.1f %%)", 100 * t->canary);
     buf_puts(out, "\n");
+}
+
+char *regress_sentence(const regress *self)
+{
+    SCOPED(buf_fini) buf line = {0};
+    buf_init(&line, SENTENCE_MAX);
+    regress_verdict(self, &line);
+    char *out = xstrdup(buf_text(&line)), *to = out;
+    for (const char *from = out; *from != '\0'; from++)
+        if (*from != '*' && *from != '\n')
+            *to++ = *from;
+    *to = '\0';
+    return out;
 }
 
 static bool is_told(const regress_row *row)

@@ -53,5 +53,7 @@ bool regress_failed(const regress *self);
 /* regress_verdict: one line. regress_text: the tables, at most `rows_max` rows each. */
 void regress_verdict(const regress *self, buf *out);
 void regress_text(const regress *self, size_t rows_max, buf *out);
+/* regress_sentence: the verdict without Markdown and line end; the caller frees it. */
+char *regress_sentence(const regress *self);
 
 #endif

@@ -363,9 +363,16 @@ def test_a_gate_tells_what_is_worse(place):
     exits(place.run(*run), 0)
     first = place.rows("SELECT id FROM run")[0][0]
     exits(place.run(*run), 0)
-    done = coord(place, "gate", "latest", "--against", first, "--db", place.db)
+    heard = place.dir / "heard"
+    done = coord(place, "gate", "latest", "--against", first, "--db", place.db, "--hook",
+                 f"echo $CE_EVENT $CE_STATE $CE_CODE $CE_MESSAGE > {heard}; cat >> {heard}; exit 9")
     exits(done, 0)
     expect("no regression" in done.stdout, done.stdout)
+    words, document = heard.read_text().splitlines()
+    document = json.loads(document)
+    expect(words == "gate good 0 " + document["message"] and "*" not in words, words)
+    expect(document["run"] == place.rows("SELECT id FROM run ORDER BY created_ms DESC, id DESC")[0][0], document)
+    expect("the hook for gate failed" in done.stderr, done.stderr)
     lenient = place.write("lenient.yaml", "pass_alpha: 1\n")
     model = place.mock([{"text": "I give up"}])
     exits(place.run(*run[:-1], model), 0)
