@@ -84,9 +84,10 @@ static void come_with_the_device(client *box, world *w)
     int page = browser_open(broadcast_url(live), EVENTS);
     join_as(box, "fake");
     client_pull(box, 1);
-    SCOPED(scoped_free)
-    char *why =
-        browser_read(page, "2 tasks wait: needs a device of kind cuda; no connected node has one");
+    static const char told[] =
+        "2 tasks wait: needs a device of kind cuda; no connected node has one";
+    SCOPED(scoped_free) char *events = browser_read(page, told);
+    MUST(strstr(events, told) != NULL);
     SCOPED(client_destroy) client *fit = client_create(w->coord->endpoint);
     join_as(fit, "cuda");
     for (int i = 0; i < 2; i++) {
