@@ -128,21 +128,34 @@ static void send_lease(coord *c, const lease *given)
     handout_lose_node(c, given->node, NODE_LOST, "its connection is gone");
 }
 
-/* Which task, and the node that was found for it. */
+#define ASKED_NOTHING SIZE_MAX
+
+/* A search of a node for the next task. Many entrants have tasks of one need, and no node changes meanwhile: the
+ * answer for the newest need stays good. */
 typedef struct search {
     const coord *c;
     size_t (*find)(const nodes *among, const nodes_want *want);
-    size_t number;
+    size_t need, found; /* the newest that was asked for; who has room for it, or NODES_NONE */
+    size_t number;      /* of the node for the task that is next so far */
 } search;
 
-static bool has_room(void *arg, size_t number)
+static search search_for(const coord *c, size_t (*find)(const nodes *, const nodes_want *))
+{
+    return (search){
+        .c = c, .find = find, .need = ASKED_NOTHING, .found = NODES_NONE, .number = NODES_NONE};
+}
+
+static bool has_room(void *arg, size_t need)
 {
     search *s = arg;
-    const nodes_want want = reach_want(s->c, number);
-    size_t found = s->find(s->c->nodes, &want);
-    if (found == NODES_NONE)
+    if (need != s->need) {
+        const nodes_want want = reach_want(s->c, need);
+        s->need = need;
+        s->found = s->find(s->c->nodes, &want);
+    }
+    if (s->found == NODES_NONE)
         return false;
-    s->number = found;
+    s->number = s->found;
     return true;
 }
 
@@ -172,7 +185,7 @@ static bool hand_out(coord *c, size_t task, size_t number, bool alone)
 /* Gives one task to one node; false when nothing fits. */
 static bool hand_out_one(coord *c)
 {
-    search s = {.c = c, .find = nodes_find};
+    search s = search_for(c, nodes_find);
     size_t task = sched_pick(c->options.run->tasks, has_room, &s);
     return hand_out(c, task, s.number, false);
 }
@@ -180,9 +193,9 @@ static bool hand_out_one(coord *c)
 /* A task that may have taken nodes along goes to a node that has nothing else, when there is one. */
 static bool hand_out_suspect(coord *c)
 {
-    search s = {.c = c, .find = nodes_find_empty};
     if (!sched_suspects(c->options.run->tasks))
         return false;
+    search s = search_for(c, nodes_find_empty);
     size_t task = sched_pick_suspect(c->options.run->tasks, has_room, &s);
     return hand_out(c, task, s.number, true);
 }
