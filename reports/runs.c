@@ -373,8 +373,10 @@ static int each_wait(store_tx *tx, const standing *s, wait_fn *fn, void *arg, er
         need_set needs = {.memory = 0};
         if (need_read(&root, &needs, e) < 0)
             return -1;
-        int64_t tasks = waiting_of(s, p->id);
-        if (tasks == 0 || need_find(&needs, s->run.device, lanes, count) != NULL)
+        if (need_find(&needs, s->run.device, lanes, count) != NULL)
+            continue; /* the usual case: a million tasks are not looked through for it */
+        const int64_t tasks = waiting_of(s, p->id);
+        if (tasks == 0)
             continue;
         char why[NEED_TEXT];
         need_why(&needs, s->run.device, lanes, count, why);
