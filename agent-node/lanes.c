@@ -274,10 +274,7 @@ size_t lanes_rows(const lanes *self, struct row_device out[LANES_MAX])
 
 need_device lanes_device(const lane_facts *facts)
 {
-    need_device out = {.memory = facts->limits.memory_bytes,
-                       .capability = need_capability(facts->arch)};
-    memccpy(out.kind, facts->kind, 0, sizeof(out.kind) - 1);
-    return out;
+    return need_device_of(facts->kind, facts->arch, facts->limits.memory_bytes);
 }
 
 /* Whether a lane can run, and code for arch (NULL: any), and has what is needed (NULL: nothing). */

@@ -44,6 +44,13 @@ int64_t need_capability(const char *arch)
     return strncmp(arch, "sm_", 3) == 0 ? strtol(arch + 3, NULL, 10) : 0;
 }
 
+need_device need_device_of(const char *kind, const char *arch, int64_t memory)
+{
+    need_device out = {.memory = memory, .capability = need_capability(arch)};
+    memccpy(out.kind, kind, 0, sizeof out.kind - 1);
+    return out;
+}
+
 bool need_kind(const char *wanted, const char *kind)
 {
     if (strcmp(wanted, "auto") == 0)

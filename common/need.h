@@ -37,6 +37,8 @@ int need_read(const json_cursor *object, need_set *out, err *e);
 void need_write(const need_set *self, json *object);
 bool need_is_none(const need_set *self);
 bool need_equal(const need_set *a, const need_set *b);
+/* need_device_of describes a device as a hello and a stored node do; memory in bytes. */
+need_device need_device_of(const char *kind, const char *arch, int64_t memory);
 /* need_capability reads a compile target: 90 of "sm_90a"; 0 where it names none. */
 int64_t need_capability(const char *arch);
 /* need_kind: may a task for `wanted` (auto, cuda, emu, fake) run on a device of that kind? */

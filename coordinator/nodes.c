@@ -90,10 +90,7 @@ static void note_device(node *n, const struct row_device *device)
     n->cuda |= strcmp(device->kind, "cuda") == 0;
     n->emu |= strcmp(device->kind, "emu") == 0;
     n->fake |= strcmp(device->kind, "fake") == 0;
-    need_device *lane = &n->lanes[n->lane_count++];
-    *lane =
-        (need_device){.memory = device->memory_bytes, .capability = need_capability(device->arch)};
-    memccpy(lane->kind, device->kind, 0, sizeof lane->kind - 1);
+    n->lanes[n->lane_count++] = need_device_of(device->kind, device->arch, device->memory_bytes);
 }
 
 /* "fake, NVIDIA H200": what its lanes are. */

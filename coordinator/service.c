@@ -340,10 +340,10 @@ static int read_left(store_tx *tx, void *arg, err *e)
         return -1;
     for (size_t i = list.count; i-- > 0;) {
         const run_row *row = &list.rows[i];
-        bool open = row->state == RUN_CHECKING || row->state == RUN_RUNNING;
         if (row->state == RUN_COMPLETE && row->finished_ms > self->good_ms)
             self->good_ms = row->finished_ms;
-        if (open && row->kind == RUN_EVAL && self->waiting_count < SERVICE_WAITING_MAX)
+        if (run_state_is_open(row->state) && row->kind == RUN_EVAL &&
+            self->waiting_count < SERVICE_WAITING_MAX)
             memccpy(self->waiting[self->waiting_count++], row->id, 0, ID_TEXT - 1);
     }
     return 0;

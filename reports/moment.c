@@ -79,7 +79,7 @@ void moment_fini(moment *self)
 
 bool moment_over(const moment *self)
 {
-    return self->run.state != RUN_CHECKING && self->run.state != RUN_RUNNING;
+    return !run_state_is_open(self->run.state);
 }
 
 int64_t moment_left_ms(const moment *self)

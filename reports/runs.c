@@ -329,10 +329,9 @@ static void add_lanes(const node_row *n, need_device **lanes, size_t *count)
         const json *d = json_at(list, i);
         if (*json_str(json_get(d, "reason"), "") != '\0')
             continue;
-        need_device *lane = &(*lanes)[(*count)++];
-        *lane = (need_device){.memory = json_int(json_get(d, "memory_bytes"), 0),
-                              .capability = need_capability(json_str(json_get(d, "arch"), ""))};
-        memccpy(lane->kind, json_str(json_get(d, "kind"), ""), 0, sizeof lane->kind - 1);
+        (*lanes)[(*count)++] =
+            need_device_of(json_str(json_get(d, "kind"), ""), json_str(json_get(d, "arch"), ""),
+                           json_int(json_get(d, "memory_bytes"), 0));
     }
 }
 
@@ -343,11 +342,6 @@ static int64_t waiting_of(const standing *s, const char *problem)
         count += s->tasks.rows[i].state == TASK_WAITING &&
                  strcmp(s->tasks.rows[i].problem, problem) == 0;
     return count;
-}
-
-static bool is_open(const run_row *run)
-{
-    return run->state == RUN_CHECKING || run->state == RUN_RUNNING;
 }
 
 /* Called for each problem whose tasks wait for want of a device. */
@@ -363,7 +357,7 @@ static int each_wait(store_tx *tx, const standing *s, wait_fn *fn, void *arg, er
     for (size_t i = 0; i < s->nodes.count; i++)
         if (s->nodes.rows[i].state == NODE_UP)
             add_lanes(&s->nodes.rows[i], &lanes, &count);
-    for (size_t i = 0; i < problems.count && count > 0 && is_open(&s->run); i++) {
+    for (size_t i = 0; i < problems.count && count > 0 && run_state_is_open(s->run.state); i++) {
         const problem_row *p = &problems.rows[i];
         SCOPED(json_doc_destroy)
         json_doc *terms = json_parse(p->contract, strlen(p->contract), p->id, e);
@@ -404,7 +398,7 @@ static void append_wait(const char *problem, int64_t tasks, const char *why, voi
 
 static int read_stragglers(store_tx *tx, const standing *s, straggler_list *out, err *e)
 {
-    if (!is_open(&s->run) || s->counts.leased == 0)
+    if (!run_state_is_open(s->run.state) || s->counts.leased == 0)
         return 0;
     return straggler_find(tx, s->run.id, clock_wall_ms(), out, e);
 }

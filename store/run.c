@@ -62,6 +62,11 @@ static const column problem_columns[] = {
     {0},
 };
 
+bool run_state_is_open(run_state state)
+{
+    return state == RUN_CHECKING || state == RUN_RUNNING;
+}
+
 const char *run_state_name(run_state state)
 {
     return state_names[state];

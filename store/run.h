@@ -9,6 +9,7 @@
 #ifndef CE_STORE_RUN_H
 #define CE_STORE_RUN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,6 +25,8 @@ typedef enum run_state {
     RUN_FAILED       /* the harness or the suite failed */
 } run_state;
 const char *run_state_name(run_state state);
+/* run_state_is_open: a coordinator works on it, or did until it died. */
+bool run_state_is_open(run_state state);
 
 /* What a run is for. */
 typedef enum run_kind {
