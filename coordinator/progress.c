@@ -10,6 +10,7 @@
 #include "common/glyph.h"
 #include "common/scoped.h"
 #include "common/xalloc.h"
+#include "reports/text.h"
 
 enum { LINE_MAX_BYTES = 512, SENTENCE_MAX_BYTES = 4096 };
 
@@ -44,15 +45,6 @@ void progress_destroy(progress **self)
     free((*self)->shown);
     free(*self);
     *self = NULL;
-}
-
-static void add_bar(buf *out, size_t done, size_t planned)
-{
-    size_t full = planned ? done * PROGRESS_BAR / planned : PROGRESS_BAR;
-    buf_puts(out, "[");
-    for (size_t i = 0; i < PROGRESS_BAR; i++)
-        buf_puts(out, i < full ? "#" : ".");
-    buf_puts(out, "] ");
 }
 
 static void add_stages(buf *out, const sched_counts *work)
@@ -98,7 +90,7 @@ static void add_work(buf *out, const progress_at *at, const sched_counts *work, 
 {
     size_t done = sched_ended(work);
     if (how >= WITHOUT_STAGES)
-        add_bar(out, done, work->planned);
+        text_bar(out, PROGRESS_BAR, done, work->planned);
     buf_printf(out, "%zu/%zu done, %zu correct", done, work->planned, work->correct);
     if (work->state[SCHED_FAILED])
         buf_printf(out, ", %zu failed", work->state[SCHED_FAILED]);

@@ -120,14 +120,8 @@ static void put_progress(page *p, const moment *m)
     const size_t beside = counts.size + 3; /* ASCII; two brackets and a space */
     size_t bar = p->shape->width > beside ? p->shape->width - beside : 0;
     bar = bar > BAR_MAX ? BAR_MAX : bar;
-    const int64_t planned = m->tally.planned, ended = m->tally.done + m->tally.failed;
-    const size_t full = planned > 0 ? (size_t)((int64_t)bar * ended / planned) : bar;
-    if (bar >= BAR_MIN) {
-        buf_puts(&line, "[");
-        for (size_t i = 0; i < bar; i++)
-            buf_puts(&line, i < full ? "#" : ".");
-        buf_puts(&line, "] ");
-    }
+    if (bar >= BAR_MIN)
+        text_bar(&line, bar, (size_t)(m->tally.done + m->tally.failed), (size_t)m->tally.planned);
     buf_puts(&line, buf_text(&counts));
     put_line(p, PLAIN, buf_text(&line));
 }

@@ -77,6 +77,15 @@ void text_count(buf *out, int64_t value)
     }
 }
 
+void text_bar(buf *out, size_t columns, size_t done, size_t planned)
+{
+    const size_t full = planned > 0 ? done * columns / planned : columns;
+    buf_puts(out, "[");
+    for (size_t i = 0; i < columns; i++)
+        buf_puts(out, i < full ? "#" : ".");
+    buf_puts(out, "] ");
+}
+
 void text_minutes(buf *out, double ms)
 {
     buf_printf(out, "%.1f min", ms / 60000);

@@ -26,8 +26,10 @@ void text_share(buf *out, size_t k, size_t n); /* 37.5 % */
 void text_usd_beside(buf *out, double unknown_usd, int64_t unknown_calls);
 void text_usd(buf *out, double usd, int64_t unknown); /* $0.1234 + 2 unknown */
 void text_count(buf *out, int64_t value);             /* 12,345 */
-void text_minutes(buf *out, double ms);               /* 1.5 min */
-void text_date(buf *out, int64_t wall_ms);            /* 2026-11-30T16:28:42Z, – for 0 */
+/* text_bar: "[####......] ", so many columns between the brackets; full when nothing is planned. */
+void text_bar(buf *out, size_t columns, size_t done, size_t planned);
+void text_minutes(buf *out, double ms);    /* 1.5 min */
+void text_date(buf *out, int64_t wall_ms); /* 2026-11-30T16:28:42Z, – for 0 */
 
 /* text_outcome: "ok", "wrong(unwritten)", "not scored" for a task that is not done. */
 void text_outcome(buf *out, const board_row *task);
