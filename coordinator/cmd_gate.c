@@ -4,6 +4,7 @@
 #include "common/scoped.h"
 #include "coordinator/cmd.h"
 #include "coordinator/crier.h"
+#include "coordinator/night.h"
 #include "coordinator/night_gate.h"
 #include "reports/board.h"
 #include "reports/regress.h"
@@ -64,13 +65,6 @@ static board *read_board(const cmd_call *call, const char *const *runs, size_t c
     return board_read(call->store, &ask, e);
 }
 
-static int code_of(night_verdict verdict)
-{
-    if (verdict == NIGHT_WORSE)
-        return CMD_EXIT_NO;
-    return verdict == NIGHT_UNJUDGED ? CMD_EXIT_INCOMPLETE : CMD_EXIT_COMPLETE;
-}
-
 /* Waits for the hook: nothing is left to do. */
 static int tell(const cmd_call *call, const crier_word *word, err *e)
 {
@@ -102,7 +96,7 @@ static int judge(const cmd_call *call, const regress_ask *ask, err *e)
     const crier_word word = {.event = CRIER_GATE,
                              .run = ask->now->runs[0].row.id,
                              .state = night_verdict_name(verdict),
-                             .code = code_of(verdict),
+                             .code = night_exit_code(verdict),
                              .text = sentence};
     return o->hook != NULL && tell(call, &word, e) < 0 ? -1 : word.code;
 }

@@ -359,7 +359,7 @@ static int publish(const night *self, err *e)
 
 /* ---- the end ---- */
 
-static int exit_of(night_verdict verdict)
+int night_exit_code(night_verdict verdict)
 {
     static const int codes[] = {[NIGHT_OPEN] = CMD_EXIT_INTERRUPTED,
                                 [NIGHT_GOOD] = CMD_EXIT_COMPLETE,
@@ -386,7 +386,7 @@ static night_story story_of(const night *self)
     const night_row *row = row_of(self);
     return (night_story){.out = self->config->out,
                          .row = row,
-                         .exit_code = exit_of(row->verdict),
+                         .exit_code = night_exit_code(row->verdict),
                          .last_good_ms = last_good(&self->nights),
                          .against = self->before.count ? self->before.runs[0] : NULL,
                          .looked_back = self->before.count};

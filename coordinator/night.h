@@ -15,6 +15,7 @@
 
 #include "coordinator/eval.h"
 #include "coordinator/night_config.h"
+#include "store/night.h"
 
 /* A night that was killed is gone on with for this long; then it is abandoned. */
 enum { NIGHT_RESUME_HOURS = 20 };
@@ -29,6 +30,9 @@ typedef struct night_request {
     term_env term;
     bool json; /* print night.json instead of a sentence */
 } night_request;
+
+/* night_exit_code: what a program ends with for a verdict (cmd.h). */
+int night_exit_code(night_verdict verdict);
 
 /* Each gives the exit code (cmd.h), or -1. */
 int night_run(const night_request *request, err *e);
